@@ -6,9 +6,13 @@
  *   chunk ...   each starts on a page of 4096 bytes and is a whole number
  *               of them long
  *
- * A chunk is either a slot, mapped by the recorder and written in place by
- * one thread after another, or the copy of a slot that was full, appended.
- * The number of a chunk is (slot, seq).  A copy and its slot can both hold
+ * In summary mode what follows the header is a table of chunks of 256 bytes,
+ * without events and trailer: those in use have the magic.
+ *
+ * In events mode a chunk is either a slot, mapped by the recorder and written in place by
+ * one thread after another, or the copy of a slot that was full, appended;
+ * a full slot can also stay where it is and the next chunk of that number
+ * begin elsewhere.  The number of a chunk is (slot, seq).  A copy and its slot can both hold
  * the same number when the process died in between: they are equal, take
  * one.  A chunk is whole when its trailer holds its seq; otherwise it is
  * the open slot, or a copy that was cut, and its events end at the first
@@ -94,6 +98,17 @@ struct log_mark {
 	char label[LOG_LABEL_BYTES];
 };
 
+/* What one slot counted since it was made, in usable bytes. */
+struct log_counters {
+	uint64_t allocations;
+	uint64_t frees;
+	uint64_t failed;
+	int64_t live;		/* negative: it frees what others allocate */
+	int64_t told;		/* the part of live that header.live knows */
+	uint64_t allocated;	/* summary mode only */
+	uint64_t reserved[2];
+};
+
 /* Fixed part of the header.  Set once at start, except what says "live". */
 struct log_header {
 	uint64_t magic;
@@ -156,6 +171,7 @@ struct log_header {
 	uint64_t timeline_ticks;	/* live; width of a point */
 	uint32_t timeline_used;		/* live */
 	uint32_t slots;			/* live; how many were made */
+	struct log_counters others;	/* live; of threads without a slot */
 };
 
 /* Page 0 the fixed part, page 1 the timeline, page 2 the marks, then texts. */
@@ -173,17 +189,6 @@ static_assert(sizeof(struct log_header) <= LOG_PAGE, "page 0 holds it");
 static_assert(offsetof(struct log_head, timeline) == LOG_PAGE, "page 1");
 static_assert(offsetof(struct log_head, marks) == 2 * LOG_PAGE, "page 2");
 static_assert(sizeof(struct log_head) == LOG_HEADER_BYTES, "7 pages");
-
-/* What one slot counted since it was made, in usable bytes. */
-struct log_counters {
-	uint64_t allocations;
-	uint64_t frees;
-	uint64_t failed;
-	int64_t live;		/* negative: it frees what others allocate */
-	int64_t told;		/* the part of live that header.live knows */
-	uint64_t allocated;	/* summary mode only */
-	uint64_t reserved[2];
-};
 
 enum log_chunk_flag {
 	LOG_CHUNK_NESTED = 1,	/* of a signal handler; see LOG_X_NESTED */
