@@ -1,0 +1,263 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""A reader of logs written from heaphook-log(5) alone, and from nothing
+else: what it finds must be what heaphook-report finds.
+
+    log-page.py LOG [PARENT'S LOG]   the totals, one "name value" a line
+    log-page.py --events LOG         the events of each stream, one a line
+"""
+import struct
+import sys
+
+MALLOC, FREE, CALLOC = 1, 2, 3
+(TIME, ALLOC, XFREE, REALLOC, RESIZE, RESIZED, FAILED, THREAD, NAME, MARK,
+ PAUSE, RESUME, NESTED, INHERIT, MAP) = range(4, 61 + 3, 4)[:15]
+CALLS = ("malloc calloc realloc reallocarray posix_memalign aligned_alloc "
+         "memalign valloc pvalloc free mmap munmap mremap brk").split()
+# What a body holds behind the time: i integer, a address, t the rest.
+BODIES = {TIME: "", ALLOC: "iiiai", XFREE: "a", REALLOC: "aaii",
+          RESIZE: "a", RESIZED: "aii", FAILED: "ii", THREAD: "iit",
+          NAME: "it", MARK: "t", PAUSE: "", RESUME: "", NESTED: "iii",
+          INHERIT: "iii", MAP: "iiiii"}
+M64 = 2 ** 64 - 1
+
+
+def unzigzag(z):
+    return z >> 1 ^ -(z & 1)
+
+
+class Chunk:
+    def __init__(self, order, data, usable_rule):
+        self.rule = usable_rule
+        self.data = data
+        (self.slot, self.flags, self.seq, self.base, self.tid,
+         self.thread) = struct.unpack_from(order + "IIQQi4xQ", data, 8)
+        self.counters = struct.unpack_from(order + "QQQqqQ", data, 64)
+        total, again = struct.unpack_from(order + "QQ", data, len(data) - 16)
+        self.whole = again == self.seq
+        self.end = len(data) - 16 if self.whole else len(data)
+        if self.whole:
+            a, b = 1, 0
+            for (word,) in struct.iter_unpack(order + "Q", data[:-16]):
+                a = a + word & M64
+                b = b + a & M64
+            assert total == a ^ (b << 32 & M64 | b >> 32), "sum"
+
+    def integer(self, at):
+        value = shift = 0
+        while True:
+            byte = self.data[at]
+            value |= (byte & 127) << shift
+            shift += 7
+            at += 1
+            if byte < 128:
+                return value, at
+
+    def short(self, at):
+        tag = self.data[at]
+        kind, steps, sizes = tag & 3, tag >> 2 & 7, (tag >> 5 & 3) + 1
+        if kind == FREE:
+            sizes = 0
+        at += 1
+        if tag & 128:
+            wide = 1 + (self.data[at] & 1)
+            self.time += int.from_bytes(self.data[at:at + wide], "little") >> 1
+            at += wide
+        size = int.from_bytes(self.data[at:at + sizes], "little")
+        at += sizes
+        step = int.from_bytes(self.data[at:at + steps], "little")
+        self.last = self.last + unzigzag(step) & M64
+        usable = max(size + 8 + 15 & ~15, 32) - 8
+        assert kind == FREE or self.rule == 1
+        fields = () if kind == FREE else (size, usable)
+        return kind, (self.last * 16 & M64,) + fields, at + steps
+
+    def long(self, at):
+        kind, end = self.data[at], at + 2 + self.data[at + 1]
+        step, at = self.integer(at + 2)
+        self.time += step
+        fields = []
+        for what in BODIES.get(kind, ""):
+            if what == "t":
+                fields.append(self.data[at:end])
+                break
+            value, at = self.integer(at)
+            if what == "a":
+                value = self.last * 16 + unzigzag(value) & M64
+                self.last = value // 16
+            fields.append(value)
+        return kind, tuple(fields), end
+
+    def events(self):
+        """(time, kind, fields, offset), without the end"""
+        self.time, self.last, at = self.base, 0, 256
+        while at < self.end and self.data[at]:
+            start = at
+            read = self.short if self.data[at] & 3 else self.long
+            kind, fields, at = read(at)
+            yield self.time, kind, fields, start
+
+
+class Log:
+    def __init__(self, path):
+        with open(path, "rb") as file:
+            data = file.read()
+        order = {b"heaphook": "<", b"koohpaeh": ">"}[data[:8]]
+        self.version, at, self.mode, self.flags = struct.unpack_from(
+            order + "IIII", data, 8)
+        assert self.version == 1
+        self.pid, = struct.unpack_from(order + "i", data, 96)
+        self.rule, = struct.unpack_from(order + "I", data, 124)
+        self.state, self.status = struct.unpack_from(order + "Ii", data, 360)
+        self.others = struct.unpack_from(order + "QQQqqQ", data, 504)
+        self.chunks = {}
+        while at < len(data):
+            magic, size = struct.unpack_from(order + "II", data, at)
+            if magic != 0x6b684848 or size % 4096 or not 0 < size <= 1 << 20:
+                at += 4096
+                continue
+            if at + size <= len(data):
+                chunk = Chunk(order, data[at:at + size], self.rule)
+                if chunk.seq:
+                    self.chunks.setdefault((chunk.slot, chunk.seq), chunk)
+            at += size
+
+    def counters(self):
+        newest = {slot: seq for slot, seq in sorted(self.chunks)}
+        each = [self.chunks[key].counters for key in newest.items()]
+        return [sum(column) for column in zip(self.others, *each)]
+
+    def streams(self):
+        """The events of each slot, those of handlers where they belong."""
+        slots, nested, into = {}, {}, {}
+        for slot, seq in sorted(self.chunks):
+            into.setdefault(slot, slots.setdefault(slot, []))
+            for time, kind, fields, at in self.chunks[slot, seq].events():
+                if kind == NESTED:
+                    into[slot] = nested.setdefault(fields, [])
+                else:
+                    into[slot].append((time, kind, fields, (slot, seq, at)))
+        return [self.woven(events, nested) for events in slots.values()]
+
+    def woven(self, events, nested):
+        all_of_it = []
+        for event in events:
+            inner = nested.pop(event[3], [])
+            all_of_it += self.woven(inner, nested) + [event]
+        return all_of_it
+
+
+class Heap:
+    """The blocks of a process, and what was counted of them."""
+
+    def __init__(self):
+        self.live, self.moving = {}, {}
+        self.allocations = self.frees = self.failed = self.unknown = 0
+        self.bytes = self.peak = self.allocated = self.usable = 0
+
+    def add(self, address, size, usable):
+        self.live[address] = size, usable
+        self.allocations += 1
+        self.allocated += size
+
+    def change(self, size, usable):
+        self.bytes += size
+        self.usable += usable
+        self.peak = max(self.peak, self.bytes)
+
+    def take(self, address):
+        self.frees += 1
+        self.unknown += address not in self.live
+        return self.live.pop(address, (0, 0))
+
+    def apply(self, stream, kind, f):
+        if kind in (MALLOC, CALLOC):
+            self.add(*f)
+            self.change(f[1], f[2])
+        elif kind == ALLOC:
+            self.add(f[3], f[1], f[1] + f[4])
+            self.change(f[1], f[1] + f[4])
+        elif kind in (FREE, XFREE):
+            size, usable = self.take(f[0])
+            self.change(-size, -usable)
+        elif kind == REALLOC:
+            size, usable = self.take(f[0])
+            self.add(*f[1:3], f[2] + f[3])
+            self.change(f[2] - size, f[2] + f[3] - usable)
+        elif kind == RESIZE:
+            self.moving[stream] = f[0], self.take(f[0])
+        elif kind == RESIZED:
+            size, usable = self.moving.pop(stream)[1]
+            self.add(f[0], f[1], f[1] + f[2])
+            self.change(f[1] - size, f[1] + f[2] - usable)
+        elif kind == FAILED:
+            self.failed += 1
+            if stream in self.moving:
+                address, block = self.moving.pop(stream)
+                self.live[address] = block
+                self.frees -= 1
+
+    def waits(self, kind, f):
+        """Which address must first be freed, which first be allocated."""
+        if kind in (MALLOC, CALLOC, ALLOC, RESIZED):
+            address = f[3] if kind == ALLOC else f[0]
+            return address in self.live
+        if kind in (FREE, XFREE, RESIZE):
+            return f[0] not in self.live
+        return False
+
+
+def replay(streams, heap):
+    heads = [0] * len(streams)
+    while True:
+        first = [(streams[i][at][0], i) for i, at in enumerate(heads)
+                 if at < len(streams[i])]
+        if not first:
+            return
+        # Whoever waits for another lets it go first, if it comes at all.
+        ready = [(t, i) for t, i in first
+                 if not heap.waits(*streams[i][heads[i]][1:3])]
+        i = min(ready or first)[1]
+        now, kind, fields, _ = streams[i][heads[i]]
+        heap.apply(i, kind, fields)
+        heads[i] += 1
+
+
+def before(log, child):
+    """What of each stream of LOG its CHILD has seen."""
+    places = {f[0]: f[1:] for stream in child.streams()
+              for _, kind, f, _ in stream if kind == INHERIT}
+    return [[e for e in stream
+             if e[3][0] in places and e[3][1:] < places[e[3][0]]]
+            for stream in log.streams()]
+
+
+def main():
+    if sys.argv[1] == "--events":
+        for stream in Log(sys.argv[2]).streams():
+            for time, kind, fields, place in stream:
+                print(time, kind, *fields)
+        return
+    log, heap = Log(sys.argv[1]), Heap()
+    if len(sys.argv) > 2:
+        replay(before(Log(sys.argv[2]), log), heap)
+        kept = heap
+        heap = Heap()
+        heap.live, heap.peak = kept.live, kept.bytes
+        heap.bytes, heap.usable = kept.bytes, kept.usable
+    replay(log.streams(), heap)
+    print("pid", log.pid)
+    print("allocations", heap.allocations)
+    print("frees", heap.frees)
+    print("failed", heap.failed)
+    print("allocated_bytes", heap.allocated)
+    print("peak_bytes", heap.peak)
+    print("live_blocks", len(heap.live))
+    print("live_bytes", heap.bytes)
+    print("live_usable_bytes", heap.usable)
+    counted = log.counters()
+    assert counted[:3] == [heap.allocations, heap.frees, heap.failed]
+    assert len(sys.argv) > 2 or counted[3] == heap.usable
+
+
+main()

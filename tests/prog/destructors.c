@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Thread-specific destructors that allocate, and set the key anew, in 300
+ * threads one after the other: the last calls of a thread's life. */
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "say.h"
+
+enum { KEYS = 6, THREADS = 300, AGAIN = 12 };
+static pthread_key_t keys[KEYS];
+static int left;
+
+static void
+destroy(void *old)
+{
+	void *next = malloc(500);
+
+	free(old);
+	if (left-- > 0 && !pthread_setspecific(keys[left % KEYS], next))
+		return;
+	free(next);
+}
+
+static void *
+work(void *unused)
+{
+	for (int i = 0; i < KEYS; i++)
+		pthread_setspecific(keys[i], malloc(100));
+	return unused;
+}
+
+int
+main(void)
+{
+	for (int i = 0; i < KEYS; i++)
+		pthread_key_create(keys + i, destroy);
+	for (int i = 0; i < THREADS; i++) {
+		pthread_t id;
+
+		left = AGAIN;
+		MUST(!pthread_create(&id, NULL, work, NULL));
+		pthread_join(id, NULL);
+	}
+	say("size_100=%d\n", KEYS * THREADS);
+	return 0;
+}
