@@ -34,7 +34,7 @@ child(void)
 static pid_t
 make(const char *how, char **argv)
 {
-	char *args[] = { argv[0], "child", NULL };
+	char word[] = "child", *args[] = { argv[0], word, NULL };
 	pid_t pid = 0;
 
 	if (!strcmp(how, "spawn"))

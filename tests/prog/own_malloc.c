@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A program that brings its own malloc: no preload can see its calls. */
-#include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "say.h"
