@@ -13,7 +13,7 @@
 
 enum {
 	MAX_OPTIONS = 64,
-	HELP_COLUMN = 30,
+	HELP_COLUMN = 26,
 };
 
 static const struct cli_tool *tool;
@@ -107,6 +107,17 @@ print_option(const struct cli_option *o)
 	return width;
 }
 
+static void
+print_column(const char *help)
+{
+	for (; *help; help++) {
+		putchar(*help);
+		if (*help == '\n')
+			printf("%*s", HELP_COLUMN, "");
+	}
+	putchar('\n');
+}
+
 static _Noreturn void
 print_help(void)
 {
@@ -124,8 +135,9 @@ print_help(void)
 			column += printf(" ");
 			continue;
 		}
-		printf("%*s%s\n", column + 2 > HELP_COLUMN ? 2
-		    : HELP_COLUMN - column, "", o->help);
+		printf("%*s", column + 2 > HELP_COLUMN ? 2
+		    : HELP_COLUMN - column, "");
+		print_column(o->help);
 		column = 0;
 	}
 	printf("See %s(1).\n", tool->name);

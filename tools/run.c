@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* heaphook-run: finds the library, sets its variables, looks at the program
+ * and becomes it. */
+#include "child.h"
+#include "cli.h"
+#include "env.h"
+#include "logs.h"
+#include "target.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Our own failures, as env(1) and timeout(1) have them. */
+enum { SETUP = 125, NOT_EXECUTABLE = 126, NOT_FOUND = 127 };
+
+enum { MMAP = CLI_LONG };
+
+static const struct cli_option options[] = {
+	{ "track", 't', NULL, "record PROGRAM's heap (the default)",
+	    "What to do" },
+	{ "report", 'r', NULL, "when it has ended, report on stderr", NULL },
+	{ "print-env", 'n', "[FORM]", "print the variables instead, for\n"
+	    ENV_FORMS, NULL },
+	{ "output", 'o', "NAME", "log name: %p pid, %e program, %r rank, ...",
+	    "What to record" },
+	{ "summary", 's', NULL, "counters and timeline, no events", NULL },
+	{ "limit", 'l', "SIZE", "most bytes of log, like 500M", NULL },
+	{ "only", 'x', "GLOB", "only programs whose name matches", NULL },
+	{ "mmap", MMAP, NULL, "mmap, munmap, mremap and brk too", NULL },
+	CLI_COMMON
+};
+
+static const struct cli_tool tool = {
+	"heaphook-run", "[--] PROGRAM [ARGUMENT]...",
+	"Run PROGRAM and record what it does with its heap.",
+	SETUP, true, options
+};
+
+/* The variable an option sets, to its argument if not to VALUE. */
+static const struct {
+	int key;
+	const char *variable, *value;
+} variables[] = {
+	{ 'o', "HEAPHOOK_OUTPUT", NULL },
+	{ 's', "HEAPHOOK_RECORD", "summary" },
+	{ 'l', "HEAPHOOK_LIMIT", NULL },
+	{ 'x', "HEAPHOOK_ONLY", NULL },
+	{ MMAP, "HEAPHOOK_MMAP", "1" },
+};
+
+struct request {
+	const char *preload;	/* LD_PRELOAD as it was */
+	bool report, named;
+	const struct env_form *print;	/* NULL: run */
+};
+
+static void
+set(const char *variable, const char *value)
+{
+	if (setenv(variable, value, 1))
+		die(SETUP, "%s: %s", variable, strerror(errno));
+}
+
+static void
+set_variable(int key)
+{
+	for (size_t i = 0; i < sizeof variables / sizeof variables[0]; i++)
+		if (variables[i].key == key)
+			set(variables[i].variable, variables[i].value
+			    ? variables[i].value : optarg);
+}
+
+static void
+check_argument(int key)
+{
+	uint64_t bytes;
+
+	if (key == 'l' && !cli_size(optarg, &bytes))
+		cli_misuse("--limit=%s: expected a size like 500M", optarg);
+	if ((key == 'o' || key == 'x') && !*optarg)
+		cli_misuse("--%s: expected a %s, not nothing",
+		    key == 'o' ? "output" : "only",
+		    key == 'o' ? "name" : "pattern");
+}
+
+static struct request
+read_options(int argc, char **argv)
+{
+	struct request r = { .print = NULL };
+	int key;
+
+	while ((key = cli_next(argc, argv)) != -1) {
+		check_argument(key);
+		set_variable(key);
+		if (key == 'r')
+			r.report = true;
+		if (key == 'o')
+			r.named = true;
+		if (key == 'n' && !(r.print = env_form(optarg)))
+			cli_misuse("--print-env=%s: expected one of %s",
+			    optarg, ENV_FORMS);
+	}
+	return r;
+}
+
+/* FILE where our own executable stands, with REACH in between.  False: it is
+ * not there. */
+static bool
+beside_us(const char *reach, const char *file, char path[PATH_MAX])
+{
+	char us[PATH_MAX], there[2 * PATH_MAX];
+	ssize_t n = readlink("/proc/self/exe", us, sizeof us - 1);
+
+	if (n <= 0)
+		return false;
+	us[n] = '\0';
+	*strrchr(us, '/') = '\0';
+	snprintf(there, sizeof there, "%s/%s%s", us, reach, file);
+	return !access(there, R_OK) && realpath(there, path);
+}
+
+/* From BINDIR to LIBDIR, "../lib/": right also where the package was moved
+ * as a whole, by DESTDIR for one. */
+static void
+installed_reach(char reach[PATH_MAX])
+{
+	static const char bin[] = BINDIR, lib[] = LIBDIR;
+	size_t same = 0, used = 0;
+
+	for (size_t i = 0; bin[i] == lib[i] && bin[i]; i++)
+		if (bin[i] == '/')
+			same = i + 1;
+	reach[0] = '\0';
+	for (const char *b = bin + same; b && used + 4 < PATH_MAX;
+	    b = strchr(b, '/') ? strchr(b, '/') + 1 : NULL)
+		used += (size_t)snprintf(reach + used, PATH_MAX - used, "../");
+	snprintf(reach + used, PATH_MAX - used, "%s/", lib + same);
+}
+
+static void
+find_library(const char *file, char path[PATH_MAX])
+{
+	char reach[PATH_MAX];
+
+	installed_reach(reach);
+	if (beside_us("../lib/.libs/", file, path)
+	    || beside_us(reach, file, path))
+		return;
+	snprintf(path, PATH_MAX, "%s/%s", LIBDIR, file);
+	if (access(path, R_OK))
+		die(SETUP, "%s: %s", path, strerror(errno));
+}
+
+/* Ours first: then it records what the others' malloc is asked too.
+ * Returns what LD_PRELOAD was, NULL if it was not. */
+static const char *
+preload(void)
+{
+	const char *theirs = getenv("LD_PRELOAD");
+	char path[PATH_MAX], *both;
+
+	find_library("libheaphook-track.so", path);
+	/* The loader splits its list at these, and expands a dollar. */
+	if (strpbrk(path, " :$"))
+		die(SETUP, "%s: the loader takes no name with a space, colon "
+		    "or dollar: install heaphook elsewhere", path);
+	if (!theirs || !*theirs) {
+		set("LD_PRELOAD", path);
+		return theirs;
+	}
+	if (asprintf(&both, "%s:%s", path, theirs) < 0)
+		die(SETUP, "LD_PRELOAD: %s", strerror(errno));
+	set("LD_PRELOAD", both);
+	free(both);
+	return theirs;
+}
+
+/* PATH is what to execute for NAME.  What we cannot record is still run as a
+ * launcher of what --only names. */
+static void
+look(const char *name, char path[PATH_MAX])
+{
+	const char *only = getenv("HEAPHOOK_ONLY");
+	char why[TARGET_WHY];
+	int error = target_find(name, path);
+
+	if (error)
+		die(error == ENOENT ? NOT_FOUND : NOT_EXECUTABLE, "%s: %s",
+		    name, strerror(error));
+	switch (target_fate(path, why)) {
+	case TARGET_RECORDED:
+		return;
+	case TARGET_FAILS:
+		die(NOT_EXECUTABLE, "%s: it %s", name, why);
+	case TARGET_UNSEEN:
+		if (!only || !*only)
+			die(SETUP, "%s: nothing would be recorded: it %s",
+			    name, why);
+		warn("%s: not recorded itself: it %s", name, why);
+	}
+}
+
+/* PATH is where the logs go, the words still in it. */
+static void
+settle_output(const struct request *r, char path[PATH_MAX])
+{
+	const char *name = getenv("HEAPHOOK_OUTPUT");
+	char folder[PATH_MAX];
+	int error;
+
+	if (!name || !*name)
+		name = "heaplog.%p.log";
+	if (!logs_settle(name, path))
+		die(SETUP, "%s: too long a name, or no current folder", name);
+	error = logs_refused(path, folder);
+	if (error)
+		die(SETUP, "%s: no log can be made there: %s", folder,
+		    strerror(error));
+	/* Where the user stands, not wherever a child of PROGRAM does. */
+	if (r->named || r->report)
+		set("HEAPHOOK_OUTPUT", path);
+}
+
+static _Noreturn void
+become(const char *path, char **argv)
+{
+	execvp(path, argv);
+	die(errno == ENOENT ? NOT_FOUND : NOT_EXECUTABLE, "%s: %s", argv[0],
+	    strerror(errno));
+}
+
+static uint64_t
+now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_REALTIME, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+/* stdout is the program's, and the preload was for it. */
+static _Noreturn void
+become_report(const char *path, char **argv, const struct request *r)
+{
+	dup2(2, 1);
+	if (r->preload)
+		set("LD_PRELOAD", r->preload);
+	else
+		unsetenv("LD_PRELOAD");
+	become(path, argv);
+}
+
+static void
+report(char **paths, const struct request *r)
+{
+	char tool_path[PATH_MAX];
+	size_t n = 0;
+	char **argv;
+	pid_t child;
+
+	while (paths[n])
+		n++;
+	argv = calloc(n + 4, sizeof *argv);
+	if (!argv || !beside_us("", "heaphook-report", tool_path)) {
+		warn("heaphook-report: %s", strerror(errno));
+		free(argv);
+		return;
+	}
+	argv[0] = (char *)"heaphook-report";
+	argv[1] = (char *)"-q";
+	argv[2] = (char *)"--";
+	memcpy(argv + 3, paths, n * sizeof *paths);
+	child = fork();
+	if (!child)
+		become_report(tool_path, argv, r);
+	if (child < 0)
+		warn("heaphook-report: %s", strerror(errno));
+	else
+		waitpid(child, NULL, 0);
+	free(argv);
+}
+
+static int
+run_and_report(const char *path, char **argv, const char *output,
+    const struct request *r)
+{
+	uint64_t start_ns = now_ns();
+	pid_t child = child_fork();
+	char **paths;
+	int status;
+
+	if (child < 0)
+		die(SETUP, "%s: %s", argv[0], strerror(errno));
+	if (!child)
+		become(path, argv);
+	status = child_wait(child);
+	paths = logs_of(output, child, start_ns);
+	if (paths && paths[0])
+		report(paths, r);
+	else
+		warn("%s: it left no log", argv[0]);
+	logs_free(paths);
+	return status;
+}
+
+int
+main(int argc, char **argv)
+{
+	char path[PATH_MAX], output[PATH_MAX];
+	const char *refused;
+	struct request r;
+
+	cli_start(&tool);
+	r = read_options(argc, argv);
+	if (!r.print && optind == argc)
+		cli_misuse("PROGRAM: missing");
+	r.preload = preload();
+	if (r.print) {
+		refused = env_print(r.print);
+		if (refused)
+			die(SETUP, "%s: cannot be written in this form",
+			    refused);
+		cli_finish_stdout(SETUP);
+		return 0;
+	}
+	look(argv[optind], path);
+	settle_output(&r, output);
+	if (r.report)
+		return run_and_report(path, argv + optind, output, &r);
+	become(path, argv + optind);
+}
