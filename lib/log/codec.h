@@ -6,7 +6,7 @@
  *     tag  [time step]  [size]  [address step]
  *
  *     tag bits 0-1  1 malloc, 2 free, 3 calloc
- *          bits 2-4  bytes of the address step, 0 to 7
+ *          bits 2-4  bytes of the address step, 0 to 7; 0 means no step
  *          bits 5-6  bytes of the size, less one (not for free)
  *          bit  7    there is a time step
  *
@@ -118,50 +118,61 @@ log_little(uint64_t v)
 #endif
 }
 
-/* How many bytes hold V; none for 0. */
+/* How many bytes hold V; one for 0, which saves a branch. */
 static inline unsigned
 log_bytes_of(uint64_t v)
 {
-	return v ? (71 - (unsigned)__builtin_clzll(v)) >> 3 : 0;
+	return ((63 ^ (unsigned)__builtin_clzll(v | 1)) >> 3) + 1;
 }
 
-/* Store a short form if it fits one.  16 bytes must be free at w->at.
- * SIZE is 0 for free; DT is in ticks, 0 when no time is told. */
+/* Whether an event has a short form.  16 bytes on, and no further apart
+ * than user space is wide, are what allocators keep to anyway. */
 static inline bool
+log_is_short(const struct log_writer *w, uint64_t address, uint64_t size,
+    uint64_t dt)
+{
+	uint64_t z = log_zigzag((address >> 4) - w->last);
+
+	return !((address & 15) | size >> 32 | dt >> 15 | z >> 56);
+}
+
+/* Store the short form of an event that has one.  LOG_EVENT_ROOM bytes must
+ * be free at w->at.  SIZE is 0 for free; DT is in ticks, 0 when no time is
+ * told. */
+static inline void
 log_put_short(struct log_writer *w, enum log_kind kind, uint64_t address,
     uint64_t size, uint64_t dt)
 {
+	unsigned char *at = w->at;
 	uint64_t z = log_zigzag((address >> 4) - w->last);
-	unsigned size_bytes = kind == LOG_FREE ? 0 : log_bytes_of(size | 1);
-	unsigned step_bytes = log_bytes_of(z);
-	unsigned wide = dt >= 128, bits;
-	uint64_t low, high;
+	unsigned step_bytes = log_bytes_of(z), bits = 8;
+	uint64_t low = kind | step_bytes << 2, high = 0;
 
-	if ((address & 15) | size >> 32 | dt >> 15 | z >> 56)
-		return false;
-
-	low = kind | step_bytes << 2;
-	bits = 8;
 	if (dt) {
+		unsigned wide = dt >= 128;
+
 		low |= 128 | (dt << 1 | wide) << 8;
 		bits += 8 + 8 * wide;
 	}
 	if (kind != LOG_FREE) {
-		low |= (uint64_t)(size_bytes - 1) << 5 | size << bits;
-		bits += 8 * size_bytes;
+		unsigned more = (size > 0xff) + (size > 0xffff)
+		    + (size > 0xffffff);
+
+		low |= (uint64_t)more << 5 | size << bits;
+		bits += 8 + 8 * more;
 	}
-	high = log_little(z >> (64 - bits));
+	if (bits > 8)	/* else the step has 56 bits to itself */
+		high = log_little(z >> (64 - bits));
 	low = log_little(low | z << bits);
 
 	/* The high half first: the tag makes it an event.  Pairs with the
 	 * acquire of whoever reads the log while we live. */
-	memcpy(w->at + 8, &high, 8);
+	memcpy(at + 8, &high, 8);
 	atomic_thread_fence(memory_order_release);
-	memcpy(w->at, &low, 8);
-	w->at += bits / 8 + step_bytes;
+	memcpy(at, &low, 8);
+	w->at = at + bits / 8 + step_bytes;
 	w->last = address >> 4;
 	w->ticks += dt;
-	return true;
 }
 
 /* A long form being put together, away from the log. */

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The functions that ours stand before: the next ones in the loader's order.
+ * One list declares them, looks them up and stands in for them meanwhile. */
+#ifndef HH_REAL_H
+#define HH_REAL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* X(result, name, parameters, arguments) */
+#define HH_REAL_HEAP(X) \
+	X(void *, malloc, (size_t a), (a)) \
+	X(void *, calloc, (size_t a, size_t b), (a, b)) \
+	X(void *, realloc, (void *a, size_t b), (a, b)) \
+	X(void *, aligned_alloc, (size_t a, size_t b), (a, b)) \
+	X(void *, memalign, (size_t a, size_t b), (a, b)) \
+	X(void *, valloc, (size_t a), (a)) \
+	X(void *, pvalloc, (size_t a), (a)) \
+	X(int, posix_memalign, (void **a, size_t b, size_t c), (a, b, c)) \
+	X(size_t, malloc_usable_size, (void *a), (a))
+
+/* X(result, name, parameters) */
+#define HH_REAL_REST(X) \
+	X(void, _exit, (int)) \
+	X(void, _Exit, (int)) \
+	X(void, quick_exit, (int)) \
+	X(int, execve, (const char *, char *const *, char *const *)) \
+	X(int, execv, (const char *, char *const *)) \
+	X(int, execvp, (const char *, char *const *)) \
+	X(int, execvpe, (const char *, char *const *, char *const *)) \
+	X(int, fexecve, (int, char *const *, char *const *)) \
+	X(int, execveat, (int, const char *, char *const *, char *const *, int)) \
+	X(int, pthread_create, (void *, const void *, void *(*)(void *), void *)) \
+	X(int, pthread_setname_np, (unsigned long, const char *)) \
+	X(int, prctl, (int, ...)) \
+	X(void *, dlopen, (const char *, int)) \
+	X(int, close, (int)) \
+	X(int, close_range, (unsigned, unsigned, int)) \
+	X(int, dup2, (int, int)) \
+	X(int, dup3, (int, int, int)) \
+	X(void *, mmap, (void *, size_t, int, int, int, off_t)) \
+	X(void *, mmap64, (void *, size_t, int, int, int, off_t)) \
+	X(int, munmap, (void *, size_t)) \
+	X(void *, mremap, (void *, size_t, size_t, int, ...)) \
+	X(int, brk, (void *)) \
+	X(void *, sbrk, (intptr_t))
+
+#define HH_REAL_POINTER(result, name, parameters, ...) \
+	result (*name) parameters;
+
+/* Those of the heap can be called from the first moment.  The rest are NULL
+ * before hh_real_find(), and after it where the libc has none. */
+struct hh_real {
+	HH_REAL_HEAP(HH_REAL_POINTER)
+	void (*free)(void *);
+	HH_REAL_REST(HH_REAL_POINTER)
+};
+
+extern struct hh_real hh_real;
+
+/* Who else answers to the name malloc. */
+struct hh_real_order {
+	bool next_is_libc;	/* the next malloc is glibc's */
+	bool program_first;	/* the program itself defines it */
+	bool other_first;	/* a library before us does */
+	char who[256];		/* its file, or "" */
+};
+
+extern struct hh_real_order hh_real_order;
+
+/* Look all up, once. */
+void hh_real_find(void);
+
+#endif

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Calls that change what we stand on: threads, descriptors, sandboxes,
+ * mappings, and libraries loaded so that they do not see us. */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "backend.h"
+#include "conf.h"
+#include "entry.h"
+#include "real.h"
+#include "text.h"
+
+HH_EXPORT int
+pthread_create(pthread_t *thread, const pthread_attr_t *attr,
+    void *(*run)(void *), void *argument)
+{
+	hh_real_find();
+	hh_backend_second_thread();
+	return hh_real.pthread_create(thread, attr, run, argument);
+}
+
+HH_EXPORT int
+pthread_setname_np(pthread_t thread, const char *name)
+{
+	int error;
+
+	hh_real_find();
+	error = hh_real.pthread_setname_np(thread, name);
+	if (!error)
+		hh_backend_thread_named(thread, name);
+	return error;
+}
+
+/* A filter may make any system call deadly; it is about to be set, or the
+ * right to set one is being given up, which comes before. */
+static bool
+seals(int option)
+{
+	return option == PR_SET_SECCOMP || option == PR_SET_NO_NEW_PRIVS;
+}
+
+HH_EXPORT int
+prctl(int option, ...)
+{
+	unsigned long a[4];
+	va_list list;
+	int result;
+
+	va_start(list, option);
+	for (int i = 0; i < 4; i++)
+		a[i] = va_arg(list, unsigned long);
+	va_end(list);
+	hh_real_find();
+	if (seals(option))
+		hh_backend_seal();
+	result = hh_real.prctl(option, a[0], a[1], a[2], a[3]);
+	if (option == PR_SET_NAME && result == 0)
+		hh_backend_thread_named(pthread_self(), (const char *)a[0]);
+	return result;
+}
+
+static void
+say_deepbind(const char *file)
+{
+	static bool said;
+
+	if (!said)
+		hh_say("heaphook: dlopen: ", file, ": RTLD_DEEPBIND is taken "
+		    "off, for the library would allocate behind our back",
+		    (char *)NULL);
+	said = true;
+}
+
+/* libc resolves the name as the caller would have it (its RUNPATH), and
+ * knows the caller by the return address: this must be a jump. */
+__attribute__((optimize("O2", "optimize-sibling-calls"))) HH_EXPORT void *
+dlopen(const char *file, int mode)
+{
+	hh_real_find();
+	if (mode & RTLD_DEEPBIND) {
+		say_deepbind(file ? file : "");
+		mode &= ~RTLD_DEEPBIND;
+	}
+	return hh_real.dlopen(file, mode);
+}
+
+/* The program closes what it never opened; to it, ours is not there. */
+static bool
+is_hidden(int fd)
+{
+	return fd >= 0 && fd == hh_backend_descriptor();
+}
+
+HH_EXPORT int
+close(int fd)
+{
+	hh_real_find();
+	if (is_hidden(fd)) {
+		errno = EBADF;
+		return -1;
+	}
+	return hh_real.close(fd);
+}
+
+HH_EXPORT int
+close_range(unsigned first, unsigned last, int flags)
+{
+	unsigned ours = (unsigned)hh_backend_descriptor();
+	int result = 0;
+
+	hh_real_find();
+	if (!hh_real.close_range) {
+		errno = ENOSYS;
+		return -1;
+	}
+	if (hh_backend_descriptor() < 0 || ours < first || ours > last)
+		return hh_real.close_range(first, last, flags);
+	if (ours > first)
+		result = hh_real.close_range(first, ours - 1, flags);
+	if (!result && ours < last)
+		result = hh_real.close_range(ours + 1, last, flags);
+	return result;
+}
+
+HH_EXPORT void
+closefrom(int first)
+{
+	close_range(first < 0 ? 0 : (unsigned)first, ~0u, 0);
+}
+
+HH_EXPORT int
+dup2(int from, int to)
+{
+	hh_real_find();
+	if (is_hidden(to))
+		hh_backend_move_descriptor();
+	return hh_real.dup2(from, to);
+}
+
+HH_EXPORT int
+dup3(int from, int to, int flags)
+{
+	hh_real_find();
+	if (is_hidden(to))
+		hh_backend_move_descriptor();
+	return hh_real.dup3(from, to, flags);
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The clock of the events, in ticks of about 8 to 16 ns: fine enough to
+ * order threads, coarse enough that most steps fit one byte. */
+#ifndef HH_CLOCK_H
+#define HH_CLOCK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "../interpose/sys.h"
+
+struct hh_clock {
+	bool counter;		/* the processor's, else CLOCK_MONOTONIC */
+	unsigned shift;
+	uint64_t ticks_per_s;	/* rough */
+};
+
+extern struct hh_clock hh_clock;
+
+/* Find out which clock serves.  Once, before the first hh_ticks(). */
+void hh_clock_choose(void);
+
+static inline uint64_t
+hh_ticks(void)
+{
+#if defined __x86_64__
+	if (__builtin_expect(hh_clock.counter, 1))
+		return __builtin_ia32_rdtsc() >> hh_clock.shift;
+#elif defined __aarch64__
+	uint64_t v;
+
+	__asm__ volatile("mrs %0, cntvct_el0" : "=r"(v));
+	return v >> hh_clock.shift;
+#endif
+	return hh_sys_monotonic_ns() >> hh_clock.shift;
+}
+
+#endif

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the process does besides allocating, and what the program asks. */
+#include <stdbool.h>
+#include <string.h>
+
+#define HEAPHOOK_IMPLEMENTATION
+#include "../heaphook.h"
+#include "../interpose/backend.h"
+#include "../interpose/entry.h"
+#include "../interpose/sys.h"
+#include "count.h"
+#include "file.h"
+#include "head.h"
+#include "note.h"
+#include "start.h"
+#include "totals.h"
+
+void
+hh_backend_start(void)
+{
+	struct hh_stream *s = hh_stream_take(0);
+
+	if (s)
+		hh_stream_give(s);
+}
+
+/* A vfork child is in our memory but not in our process: its end and its
+ * exec are not ours.  A forked child without a log has none to close. */
+static bool
+is_own_log(void)
+{
+	return !hh_off && hh_head && hh_stream_alive()
+	    && hh_head->h.pid == hh_sys_getpid();
+}
+
+void
+hh_backend_exit(int status)
+{
+	if (!is_own_log())
+		return;
+	hh_head_set_state(LOG_EXITED, status);
+	hh_start_summary();
+}
+
+void
+hh_backend_exec(void)
+{
+	if (is_own_log())
+		hh_head_set_state(LOG_EXECED, 0);
+}
+
+void
+hh_backend_exec_failed(void)
+{
+	if (is_own_log())
+		hh_head_set_state(LOG_RUNNING, 0);
+}
+
+void
+hh_backend_second_thread(void)
+{
+	struct hh_stream *s;
+
+	if (hh_among_threads() || hh_off)
+		return;
+	s = hh_stream_take(0);
+	__atomic_fetch_or(&hh_mode, HH_AMONG, __ATOMIC_RELAXED);
+	if (!s)
+		return;
+	if (s->counters)
+		hh_count_tell(s);
+	hh_stream_give(s);
+}
+
+void
+hh_backend_seal(void)
+{
+	if (is_own_log())
+		hh_file_seal();
+}
+
+void
+hh_backend_thread_named(unsigned long thread, const char *name)
+{
+	hh_note_thread_name(thread, name);
+}
+
+void
+hh_backend_mapped(enum hh_call call, const void *at, size_t bytes,
+    const void *old, size_t old_bytes)
+{
+	if (!hh_off && hh_head && (hh_head->h.flags & LOG_FLAG_MMAP))
+		hh_note_mapped((enum log_call)call, at, bytes, old, old_bytes);
+}
+
+int
+hh_backend_descriptor(void)
+{
+	return hh_file_descriptor();
+}
+
+void
+hh_backend_move_descriptor(void)
+{
+	hh_file_move_descriptor();
+}
+
+/* The public functions; heaphook.h names them for programs. */
+int heaphook_get_stats(struct heaphook_stats *, size_t);
+void heaphook_mark(const char *);
+void heaphook_pause(void);
+void heaphook_resume(void);
+
+HH_EXPORT int
+heaphook_get_stats(struct heaphook_stats *out, size_t size)
+{
+	struct heaphook_stats total;
+
+	hh_backend_start();
+	if (hh_off || !hh_head)
+		return -1;
+	hh_totals(&total);
+	memcpy(out, &total, size < sizeof total ? size : sizeof total);
+	return 0;
+}
+
+HH_EXPORT void
+heaphook_mark(const char *label)
+{
+	hh_note_mark(label);
+}
+
+HH_EXPORT void
+heaphook_pause(void)
+{
+	hh_note_pause(true);
+	__atomic_fetch_or(&hh_mode, HH_PAUSED, __ATOMIC_RELAXED);
+}
+
+HH_EXPORT void
+heaphook_resume(void)
+{
+	__atomic_fetch_and(&hh_mode, (uint8_t)~HH_PAUSED, __ATOMIC_RELAXED);
+	hh_note_pause(false);
+}

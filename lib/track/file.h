@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The log as a file: space, slots, appended chunks, and the one descriptor.
+ *
+ * Every range of the file is claimed by one atomic add, so threads never
+ * wait for each other here.  All may be called in a signal handler. */
+#ifndef HH_FILE_H
+#define HH_FILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "../log/format.h"
+
+/* Create the log that HEAPHOOK_OUTPUT names, never one that exists, with
+ * its header and BYTES in all mapped.  NULL when it cannot be had, and
+ * stderr knows why. */
+struct log_head *hh_file_create(uint64_t limit, size_t bytes);
+
+/* The name of the log, "" when there is none. */
+const char *hh_file_path(void);
+
+/* A forked child lets go of its parent's log. */
+void hh_file_forget(void);
+
+/* A new chunk of BYTES in the file, mapped and present, zeroed but for its
+ * first words.  NULL when there is no room: recording has been stopped. */
+struct log_chunk *hh_file_slot(size_t bytes, uint32_t slot);
+
+/* Append this full chunk as it is.  False: recording has been stopped. */
+bool hh_file_append(const struct log_chunk *chunk);
+
+/* No system call from now on: what is needed is made in advance. */
+void hh_file_seal(void);
+bool hh_file_sealed(void);
+
+/* Events end here, for every thread; the first reason stays. */
+void hh_file_stop(enum log_stop why, int error);
+bool hh_file_stopped(void);
+
+int hh_file_descriptor(void);	/* -1: none */
+void hh_file_move_descriptor(void);
+
+#endif

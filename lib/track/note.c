@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE
+#include "note.h"
+
+#include <string.h>
+
+#include "count.h"
+#include "head.h"
+#include "usable.h"
+
+/* A stream taken for one event, and the long form of it. */
+struct note {
+	struct hh_stream *s;
+	uint64_t dt;
+	struct log_long l;
+};
+
+/* False when this process is not watched.  Without room the event is only
+ * counted. */
+static bool
+begin(struct note *n, enum log_kind kind, size_t size)
+{
+	n->s = hh_stream_take(sizeof n->l.bytes);
+	if (!n->s)
+		return false;
+	n->dt = hh_stream_step(n->s, size);
+	log_long_begin(&n->l, kind, n->dt);
+	return true;
+}
+
+static bool
+records(const struct note *n)
+{
+	return n->s->end != NULL;
+}
+
+static void
+put(struct note *n)
+{
+	if (records(n))
+		log_put_long(&n->s->w, &n->l, n->dt);
+}
+
+static uint64_t
+address(const void *block)
+{
+	return (uint64_t)(uintptr_t)block;
+}
+
+/* What a broken malloc_usable_size says below SIZE is not believed. */
+static uint64_t
+excess(size_t usable, size_t size)
+{
+	return usable > size ? usable - size : 0;
+}
+
+static void
+put_alloc(struct note *n, enum log_call call, const void *block, size_t size,
+    size_t usable, size_t align)
+{
+	enum log_kind kind = call == LOG_CALL_CALLOC ? LOG_CALLOC : LOG_MALLOC;
+
+	if (!records(n))
+		return;
+	if (call <= LOG_CALL_CALLOC && hh_usable_ruled
+	    && usable == hh_usable_expected(size)
+	    && log_is_short(&n->s->w, address(block), size, n->dt)) {
+		log_put_short(&n->s->w, kind, address(block), size, n->dt);
+		return;
+	}
+	log_long_uint(&n->l, call);
+	log_long_uint(&n->l, size);
+	log_long_uint(&n->l, align ? (unsigned)__builtin_ctzl(align) : 0);
+	log_long_address(&n->l, &n->s->w, address(block));
+	log_long_uint(&n->l, excess(usable, size));
+	put(n);
+}
+
+/* Count, and let the stream go. */
+static void
+end(struct note *n, uint64_t allocations, uint64_t frees, uint64_t failed,
+    int64_t change)
+{
+	struct log_counters *c = n->s->counters;
+
+	if (!c) {
+		hh_count_others(allocations, frees, failed, change);
+	} else {
+		c->allocations += allocations;
+		c->frees += frees;
+		c->failed += failed;
+		if (!hh_count_live(n->s, change))
+			hh_count_tell(n->s);
+	}
+	hh_stream_give(n->s);
+}
+
+void
+hh_note_alloc(enum log_call call, const void *block, size_t size,
+    size_t usable, size_t align)
+{
+	struct note n;
+
+	if (!begin(&n, LOG_X_ALLOC, size))
+		return;
+	if (!(hh_mode & HH_PAUSED))
+		put_alloc(&n, call, block, size, usable, align);
+	end(&n, 1, 0, 0, (int64_t)usable);
+}
+
+void
+hh_note_free(const void *block, size_t usable)
+{
+	struct note n;
+
+	if (!begin(&n, LOG_X_FREE, usable))
+		return;
+	if (records(&n) && log_is_short(&n.s->w, address(block), 0, n.dt)) {
+		log_put_short(&n.s->w, LOG_FREE, address(block), 0, n.dt);
+	} else {
+		log_long_address(&n.l, &n.s->w, address(block));
+		put(&n);
+	}
+	end(&n, 0, 1, 0, -(int64_t)usable);
+}
+
+void
+hh_note_failed(enum log_call call, size_t size)
+{
+	struct note n;
+
+	if (!begin(&n, LOG_X_FAILED, size))
+		return;
+	log_long_uint(&n.l, call);
+	log_long_uint(&n.l, size);
+	put(&n);
+	end(&n, 0, 0, 1, 0);
+}
+
+void
+hh_note_realloc(const void *old, size_t old_usable, const void *block,
+    size_t size, size_t usable)
+{
+	struct note n;
+
+	if (!begin(&n, LOG_X_REALLOC, size))
+		return;
+	log_long_address(&n.l, &n.s->w, address(old));
+	log_long_address(&n.l, &n.s->w, address(block));
+	log_long_uint(&n.l, size);
+	log_long_uint(&n.l, excess(usable, size));
+	put(&n);
+	end(&n, 1, 1, 0, (int64_t)usable - (int64_t)old_usable);
+}
+
+void
+hh_note_resize(const void *old)
+{
+	struct note n;
+
+	if (!begin(&n, LOG_X_RESIZE, SIZE_MAX))
+		return;
+	log_long_address(&n.l, &n.s->w, address(old));
+	put(&n);
+	hh_stream_give(n.s);
+}
+
+void
+hh_note_resized(size_t old_usable, const void *block, size_t size,
+    size_t usable)
+{
+	struct note n;
+
+	if (!begin(&n, LOG_X_RESIZED, SIZE_MAX))
+		return;
+	log_long_address(&n.l, &n.s->w, address(block));
+	log_long_uint(&n.l, size);
+	log_long_uint(&n.l, excess(usable, size));
+	put(&n);
+	end(&n, 1, 1, 0, (int64_t)usable - (int64_t)old_usable);
+}
+
+void
+hh_note_mark(const char *label)
+{
+	struct note n;
+
+	if (!begin(&n, LOG_X_MARK, SIZE_MAX))
+		return;
+	log_long_text(&n.l, label, strlen(label));
+	put(&n);
+	hh_head_mark(label);
+	hh_stream_give(n.s);
+}
+
+void
+hh_note_pause(bool paused)
+{
+	struct note n;
+
+	if (!begin(&n, paused ? LOG_X_PAUSE : LOG_X_RESUME, SIZE_MAX))
+		return;
+	put(&n);
+	hh_head->h.flags |= LOG_FLAG_PAUSED;
+	hh_stream_give(n.s);
+}
+
+void
+hh_note_thread_name(unsigned long thread, const char *name)
+{
+	struct note n;
+
+	if (!begin(&n, LOG_X_NAME, SIZE_MAX))
+		return;
+	log_long_uint(&n.l, thread);
+	log_long_text(&n.l, name, strnlen(name, LOG_NAME_BYTES - 1));
+	put(&n);
+	hh_stream_give(n.s);
+}
+
+void
+hh_note_mapped(enum log_call call, const void *at, size_t bytes,
+    const void *old, size_t old_bytes)
+{
+	struct note n;
+
+	if (!begin(&n, LOG_X_MAP, SIZE_MAX))
+		return;
+	log_long_uint(&n.l, call);
+	log_long_uint(&n.l, address(at));
+	log_long_uint(&n.l, bytes);
+	log_long_uint(&n.l, address(old));
+	log_long_uint(&n.l, old_bytes);
+	put(&n);
+	hh_stream_give(n.s);
+}

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE
+#include "start.h"
+
+#include <limits.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "../interpose/conf.h"
+#include "../interpose/real.h"
+#include "../interpose/sys.h"
+#include "../interpose/text.h"
+#include "clock.h"
+#include "file.h"
+#include "stream.h"
+#include "totals.h"
+#include "usable.h"
+
+enum { LEAST_LIMIT = 64 * 1024 };
+
+bool hh_off;
+
+/* The variables, read once: children do as their parents were told. */
+static struct {
+	bool known;
+	enum log_mode mode;
+	uint64_t limit;
+	bool map;
+	int summary_fd;		/* a copy of stderr; -1: none */
+	struct stat summary_st;
+} wanted = { .summary_fd = -1 };
+
+static enum log_mode
+read_mode(void)
+{
+	const char *value = hh_conf_get("HEAPHOOK_RECORD");
+
+	if (value && strcmp(value, "summary") == 0)
+		return LOG_SUMMARY;
+	if (value && strcmp(value, "events") != 0)
+		hh_say_bad("HEAPHOOK_RECORD", value, "events or summary");
+	return LOG_EVENTS;
+}
+
+static uint64_t
+read_limit(void)
+{
+	const char *value = hh_conf_get("HEAPHOOK_LIMIT");
+	uint64_t limit = INT64_MAX;
+
+	if (!value)
+		return limit;
+	if (!hh_conf_size(value, &limit) || limit > INT64_MAX) {
+		hh_say_bad("HEAPHOOK_LIMIT", value,
+		    "a size, as 500M, or none");
+		return INT64_MAX;
+	}
+	if (limit < LEAST_LIMIT) {
+		hh_say_bad("HEAPHOOK_LIMIT", value, "at least 64K");
+		return LEAST_LIMIT;
+	}
+	return limit;
+}
+
+static bool
+read_switch(const char *name)
+{
+	const char *value = hh_conf_get(name);
+
+	if (value && strcmp(value, "1") != 0 && strcmp(value, "0") != 0)
+		hh_say_bad(name, value, "0 or 1");
+	return value && strcmp(value, "1") == 0;
+}
+
+/* Even a program that closes stderr gets its line. */
+static void
+keep_stderr(void)
+{
+	wanted.summary_fd = hh_sys_dup_high(2);
+	hh_sys_fstat(wanted.summary_fd, &wanted.summary_st);
+}
+
+static void
+read_variables(void)
+{
+	wanted.known = true;
+	wanted.mode = read_mode();
+	wanted.limit = read_limit();
+	wanted.map = read_switch("HEAPHOOK_MMAP");
+	if (read_switch("HEAPHOOK_SUMMARY"))
+		keep_stderr();
+}
+
+/* Valgrind puts an allocator of its own into libc, in place. */
+static bool
+under_valgrind(void)
+{
+	const char *preload = hh_conf_get("LD_PRELOAD");
+
+	return preload && strstr(preload, "/vgpreload_");
+}
+
+static void
+say_order(void)
+{
+	if (hh_real_order.program_first)
+		hh_say("heaphook-track: ", hh_conf_exe(), ": brings its own "
+		    "malloc; what it allocates by that is not recorded",
+		    (char *)NULL);
+	else if (hh_real_order.other_first)
+		hh_say("heaphook-track: ", hh_real_order.who, ": is loaded "
+		    "before us and answers to malloc; what it serves is not "
+		    "recorded", (char *)NULL);
+}
+
+/* First in the image; false when it is none of our business. */
+static bool
+look_at_image(void)
+{
+	if (hh_conf_secure())
+		return false;
+	hh_real_find();
+	hh_sys_remember_stderr();
+	if (!hh_conf_wanted())
+		return false;
+	read_variables();
+	hh_clock_choose();
+	hh_usable_ruled = hh_real_order.next_is_libc && !under_valgrind();
+	if (hh_usable_ruled)
+		hh_mode &= (uint8_t)~HH_OPAQUE;
+	say_order();
+	return true;
+}
+
+/* A child's summary line is its parent's business. */
+static void
+drop_stderr(void)
+{
+	struct stat st;
+
+	if (hh_sys_fstat(wanted.summary_fd, &st) == 0
+	    && st.st_ino == wanted.summary_st.st_ino)
+		hh_sys_close(wanted.summary_fd);
+	wanted.summary_fd = -1;
+}
+
+bool
+hh_start(const struct hh_head_origin *origin)
+{
+	struct log_head *head;
+
+	if (!wanted.known && !look_at_image())
+		return false;
+	if (origin->pid && wanted.summary_fd >= 0)
+		drop_stderr();
+	head = hh_file_create(wanted.limit,
+	    sizeof *head + LOG_FIRST_SLOT_BYTES);
+	if (!head)
+		return false;
+	hh_head_begin(head, wanted.mode, hh_usable_ruled
+	    ? LOG_USABLE_GLIBC : LOG_USABLE_NONE, origin);
+	if (wanted.map)
+		head->h.flags |= LOG_FLAG_MMAP;
+	return true;
+}
+
+void
+hh_start_summary(void)
+{
+	struct heaphook_stats total;
+	struct hh_text t;
+	struct stat st;
+	char line[512];
+
+	if (wanted.summary_fd < 0
+	    || hh_sys_fstat(wanted.summary_fd, &st) != 0
+	    || st.st_dev != wanted.summary_st.st_dev
+	    || st.st_ino != wanted.summary_st.st_ino)
+		return;
+	hh_totals(&total);
+	t = hh_text_in(line, sizeof line - 1);
+	hh_text_add(&t, "heaphook-track: ");
+	hh_text_add_uint(&t, (uint64_t)hh_head->h.pid);
+	hh_text_add(&t, ": peak ");
+	hh_text_add_uint(&t, total.peak_bytes);
+	hh_text_add(&t, " bytes, live ");
+	hh_text_add_uint(&t, total.live_bytes);
+	hh_text_add(&t, " bytes, ");
+	hh_text_add_uint(&t, total.allocations);
+	hh_text_add(&t, " allocations, ");
+	hh_text_add_uint(&t, total.frees);
+	hh_text_add(&t, " frees; ");
+	hh_text_add(&t, hh_file_path());
+	*t.at++ = '\n';
+	hh_sys_write(wanted.summary_fd, line, (size_t)(t.at - line));
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "totals.h"
+
+#include "head.h"
+#include "stream.h"
+
+/* Each is one word that its thread writes whole. */
+#define LOOK(field) __atomic_load_n(&(field), __ATOMIC_RELAXED)
+
+static int64_t
+add(struct heaphook_stats *total, const struct log_counters *c)
+{
+	total->allocations += LOOK(c->allocations);
+	total->frees += LOOK(c->frees);
+	total->failed += LOOK(c->failed);
+	return LOOK(c->live) - LOOK(c->told);
+}
+
+void
+hh_totals(struct heaphook_stats *total)
+{
+	const struct log_header *h = &hh_head->h;
+	int64_t live = LOOK(h->live), peak = LOOK(h->peak);
+
+	*total = (struct heaphook_stats){0};
+	live += add(total, &h->others);
+	for (uint32_t i = 0; hh_stream_at(i); i++) {
+		const struct log_counters *c = hh_stream_at(i)->counters;
+
+		if (c)
+			live += add(total, c);
+	}
+	total->live_bytes = live > 0 ? (uint64_t)live : 0;
+	total->peak_bytes = (uint64_t)(peak > live ? peak : live);
+}

@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The back end of libheaphook-track.so: the next allocator serves, and what
+ * it did is put down.
+ *
+ * Order between threads: what gives a block up is stamped before it is
+ * done, what gets one after it, so one address never has two owners. */
+#include "../interpose/backend.h"
+
+#include <stdint.h>
+
+#include "../interpose/real.h"
+#include "count.h"
+#include "note.h"
+#include "usable.h"
+
+#define likely(x) __builtin_expect(!!(x), 1)
+#define HOT inline __attribute__((always_inline))
+#define COLD __attribute__((noinline))
+
+static_assert((int)HH_PVALLOC == (int)LOG_CALL_PVALLOC
+    && (int)HH_BRK == (int)LOG_CALL_BRK, "the same calls");
+
+bool hh_usable_ruled;
+
+/* Whether S has no room, or is busy, or this is another process than it
+ * was: one look finds out. */
+static HOT bool
+is_barred(struct hh_stream *s)
+{
+	return *hh_stream_limit(s) - s->w.at < LOG_EVENT_ROOM;
+}
+
+static HOT void
+leave(struct hh_stream *s)
+{
+	atomic_signal_fence(memory_order_seq_cst);
+	*hh_stream_limit(s) = s->end;
+}
+
+/* Whether an event can go without its time. */
+static HOT bool
+is_untimed(size_t size)
+{
+	return hh_mode == 0 && size < TIME_BIG_BYTES && --hh_mine->countdown;
+}
+
+static COLD void *
+tell_and_leave(void *block)
+{
+	struct hh_stream *s = hh_mine;
+
+	hh_count_tell(s);
+	leave(s);
+	return block;
+}
+
+static COLD void
+tell_leave_and_free(void *block)
+{
+	hh_real.free(tell_and_leave(block));
+}
+
+/* What each path below does: every one is a function of its own and ends in
+ * a jump to the next, so that the usual ones save no registers.  Here the
+ * event has a short form, there is room, and the rule of glibc holds. */
+static HOT void *
+put_alloc(struct hh_stream *s, enum log_kind kind, void *block, size_t size,
+    uint64_t dt)
+{
+	*hh_stream_limit(s) = NULL;
+	log_put_short(&s->w, kind, (uintptr_t)block, size, dt);
+	if (!likely(hh_count_alloc(s, hh_usable_expected(size))))
+		return tell_and_leave(block);
+	leave(s);
+	return block;
+}
+
+static HOT void
+put_free(struct hh_stream *s, void *block, size_t usable, uint64_t dt)
+{
+	*hh_stream_limit(s) = NULL;
+	log_put_short(&s->w, LOG_FREE, (uintptr_t)block, 0, dt);
+	if (!likely(hh_count_free(s, usable))) {
+		tell_leave_and_free(block);
+		return;
+	}
+	leave(s);
+	hh_real.free(block);
+}
+
+/* Not a mapping, and no byte more or less than expected. */
+static HOT bool
+follows_rule(const void *block, size_t size)
+{
+	return ((hh_usable_word(block) ^ hh_usable_chunk(size))
+	    & ~(size_t)HH_CHUNK_OTHER_FLAGS) == 0;
+}
+
+#define KEEP(name, kind, call) \
+	static COLD void * \
+	name##_noted(void *block, size_t size) \
+	{ \
+		hh_note_alloc(call, block, size, hh_usable(block), 0); \
+		return block; \
+	} \
+\
+	static COLD void * \
+	name##_timed(void *block, size_t size) \
+	{ \
+		struct hh_stream *s = hh_mine; \
+		uint64_t dt; \
+\
+		if (hh_mode > HH_AMONG || is_barred(s) \
+		    || !follows_rule(block, size)) \
+			return name##_noted(block, size); \
+		dt = hh_stream_clock(s); \
+		if (!log_is_short(&s->w, (uintptr_t)block, size, dt)) \
+			return name##_noted(block, size); \
+		return put_alloc(s, kind, block, size, dt); \
+	} \
+\
+	static COLD void * \
+	name(void *block, size_t size) \
+	{ \
+		struct hh_stream *s = hh_mine; \
+\
+		if (!is_untimed(size)) \
+			return name##_timed(block, size); \
+		if (is_barred(s) || !follows_rule(block, size)) \
+			return name##_noted(block, size); \
+		return put_alloc(s, kind, block, size, 0); \
+	}
+
+KEEP(keep_malloc, LOG_MALLOC, LOG_CALL_MALLOC)
+KEEP(keep_calloc, LOG_CALLOC, LOG_CALL_CALLOC)
+
+static COLD void *
+fail(enum log_call call, size_t size)
+{
+	hh_note_failed(call, size);
+	return NULL;
+}
+
+void *
+hh_backend_malloc(size_t size)
+{
+	void *block = hh_real.malloc(size);
+
+	if (!likely(block))
+		return fail(LOG_CALL_MALLOC, size);
+	return keep_malloc(block, size);
+}
+
+void *
+hh_backend_calloc(size_t count, size_t size)
+{
+	void *block = hh_real.calloc(count, size);
+	size_t bytes;
+
+	if (__builtin_mul_overflow(count, size, &bytes))
+		bytes = SIZE_MAX;
+	if (!likely(block))
+		return fail(LOG_CALL_CALLOC, bytes);
+	return keep_calloc(block, bytes);
+}
+
+static HOT size_t
+usable_of_word(const void *block)
+{
+	return (hh_usable_word(block) & ~(size_t)7) - HH_CHUNK_WORD;
+}
+
+static COLD void
+free_noted(void *block)
+{
+	hh_note_free(block, hh_usable(block));
+	hh_real.free(block);
+}
+
+static COLD void
+free_timed(void *block)
+{
+	struct hh_stream *s = hh_mine;
+	uint64_t dt;
+
+	if (hh_mode > HH_AMONG || is_barred(s)
+	    || hh_usable_word(block) & HH_CHUNK_MAPPED) {
+		free_noted(block);
+		return;
+	}
+	dt = hh_stream_clock(s);
+	if (log_is_short(&s->w, (uintptr_t)block, 0, dt))
+		put_free(s, block, usable_of_word(block), dt);
+	else
+		free_noted(block);
+}
+
+void
+hh_backend_free(void *block)
+{
+	struct hh_stream *s = hh_mine;
+
+	if (!is_untimed(0))
+		free_timed(block);
+	else if (is_barred(s) || hh_usable_word(block) & HH_CHUNK_MAPPED)
+		free_noted(block);
+	else
+		put_free(s, block, usable_of_word(block), 0);
+}
+
+/* There was no block, or there will be none that we know: two events. */
+static void *
+replace(enum log_call call, void *old, size_t size)
+{
+	size_t old_usable = old ? hh_usable(old) : 0;
+	void *block;
+
+	if (old)
+		hh_note_free(old, old_usable);
+	block = hh_real.realloc(old, size);
+	if (block)
+		hh_note_alloc(call, block, size, hh_usable(block), 0);
+	else if (size)
+		hh_note_failed(call, size);
+	if (!block && size && old)	/* it failed: the old one lives on */
+		hh_note_alloc(call, old, old_usable, old_usable, 0);
+	return block;
+}
+
+/* The old block is given up before another thread can get its address. */
+static void *
+resize_among_threads(enum log_call call, void *old, size_t size)
+{
+	size_t old_usable = hh_usable(old);
+	void *block;
+
+	hh_note_resize(old);
+	block = hh_real.realloc(old, size);
+	if (block)
+		hh_note_resized(old_usable, block, size, hh_usable(block));
+	else
+		hh_note_failed(call, size);
+	return block;
+}
+
+void *
+hh_backend_realloc(enum hh_call hh_call, void *old, size_t size)
+{
+	enum log_call call = (enum log_call)hh_call;
+	size_t old_usable;
+	void *block;
+
+	if (!old || !size || hh_mode & HH_PAUSED)
+		return replace(call, old, size);
+	if (hh_among_threads())
+		return resize_among_threads(call, old, size);
+	old_usable = hh_usable(old);
+	block = hh_real.realloc(old, size);
+	if (block)
+		hh_note_realloc(old, old_usable, block, size,
+		    hh_usable(block));
+	else
+		hh_note_failed(call, size);
+	return block;
+}
+
+static void *
+call_real(enum hh_call call, size_t align, size_t size, int *error)
+{
+	void *block = NULL;
+
+	switch (call) {
+	case HH_POSIX_MEMALIGN:
+		*error = hh_real.posix_memalign(&block, align, size);
+		return *error ? NULL : block;
+	case HH_ALIGNED_ALLOC:
+		return hh_real.aligned_alloc(align, size);
+	case HH_VALLOC:
+		return hh_real.valloc(size);
+	case HH_PVALLOC:
+		return hh_real.pvalloc(size);
+	default:
+		return hh_real.memalign(align, size);
+	}
+}
+
+/* What the log has as alignment: a power of two. */
+static size_t
+round_up(size_t align)
+{
+	size_t power = 1;
+
+	while (power < align && power << 1)
+		power <<= 1;
+	return power;
+}
+
+void *
+hh_backend_memalign(enum hh_call call, size_t align, size_t size, int *error)
+{
+	void *block = call_real(call, align, size, error);
+
+	if (block)
+		hh_note_alloc((enum log_call)call, block, size,
+		    hh_usable(block), round_up(align));
+	else
+		hh_note_failed((enum log_call)call, size);
+	return block;
+}
+
+size_t
+hh_backend_usable(void *block)
+{
+	return hh_real.malloc_usable_size(block);
+}
