@@ -68,6 +68,15 @@ heaphook_find_(void **kept, int *known, const char *name)
 		__builtin_memcpy(&pointer, &found_, sizeof found_); \
 	}
 
+/* The functions below, too, under other names in the object file: else the
+ * weak ones above would be they. */
+static inline int heaphook_get_stats(struct heaphook_stats *, size_t)
+    __asm__("heaphook_get_stats_inline_");
+static inline void heaphook_mark(const char *)
+    __asm__("heaphook_mark_inline_");
+static inline void heaphook_pause(void) __asm__("heaphook_pause_inline_");
+static inline void heaphook_resume(void) __asm__("heaphook_resume_inline_");
+
 typedef int (*heaphook_get_stats_type_)(struct heaphook_stats *, size_t);
 typedef void (*heaphook_mark_type_)(const char *);
 typedef void (*heaphook_void_type_)(void);
