@@ -19,8 +19,6 @@ malloc(size_t size)
 	return hh_backend_malloc(size);
 }
 
-void *hh_entry_malloc(size_t size) __attribute__((alias("malloc")));
-
 HH_EXPORT void
 free(void *block)
 {

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Our malloc by a name that nobody can take: "malloc" may be the program's. */
+/* What the library shows to the program; all else is hidden. */
 #ifndef HH_ENTRY_H
 #define HH_ENTRY_H
-
-#include <stddef.h>
-
-void *hh_entry_malloc(size_t size);
 
 #define HH_EXPORT __attribute__((visibility("default")))
 

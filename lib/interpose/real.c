@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include "boot.h"
-#include "entry.h"
 #include "sys.h"
 #include "text.h"
 
@@ -70,6 +69,16 @@ next(const char *name)
 	return dlsym(RTLD_NEXT, name);
 }
 
+/* Our own "malloc" may be the program's, so ask where it lies. */
+static bool
+is_ours(const void *at)
+{
+	Dl_info its, ours;
+
+	return dladdr(at, &its) && dladdr(&hh_real, &ours)
+	    && its.dli_fbase == ours.dli_fbase;
+}
+
 static bool
 is_program(const void *at)
 {
@@ -90,7 +99,7 @@ look_at_order(void *next_malloc)
 
 	hh_real_order.next_is_libc =
 	    next_malloc == dlsym(RTLD_NEXT, "__libc_malloc");
-	if (first && first != (void *)hh_entry_malloc) {
+	if (first && !is_ours(first)) {
 		hh_real_order.program_first = is_program(first);
 		hh_real_order.other_first = !hh_real_order.program_first;
 	}
