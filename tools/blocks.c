@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "blocks.h"
+
+#include <stdlib.h>
+#include <sys/random.h>
+
+#include "room.h"
+
+enum { FIRST_BITS = 10 };
+
+static void
+make_places(struct blocks *b, unsigned bits)
+{
+	size_t places = (size_t)1 << bits;
+
+	b->places = room_new(places, sizeof *b->places);
+	b->mask = places - 1;
+	b->limit = places / 8 * 5;
+	b->shift = 64 - bits;
+}
+
+void
+blocks_init(struct blocks *b)
+{
+	*b = (struct blocks){ .multiplier = UINT64_C(0x9e3779b97f4a7c15) };
+	if (getrandom(&b->multiplier, sizeof b->multiplier, GRND_NONBLOCK) < 0)
+		b->multiplier ^= (uint64_t)(uintptr_t)b;
+	b->multiplier |= 1;
+	make_places(b, FIRST_BITS);
+}
+
+void
+blocks_free(struct blocks *b)
+{
+	free(b->places);
+	b->places = NULL;
+}
+
+void
+blocks_grow(struct blocks *b)
+{
+	struct block *old = b->places;
+	size_t n = b->mask + 1;
+
+	make_places(b, 64 - b->shift + 1);
+	b->count = 0;
+	for (size_t i = 0; i < n; i++)
+		if (old[i].address)
+			*blocks_add(b, old[i].address) = old[i];
+	free(old);
+}
+
+/* What stands behind the gap moves into it, if the gap lies on the way from
+ * its home to where it is. */
+void
+blocks_remove(struct blocks *b, struct block *block)
+{
+	size_t gap = (size_t)(block - b->places), i = gap;
+
+	for (;;) {
+		size_t home;
+
+		i = (i + 1) & b->mask;
+		if (!b->places[i].address)
+			break;
+		home = blocks_home(b, b->places[i].address);
+		if (((i - home) & b->mask) < ((i - gap) & b->mask))
+			continue;
+		b->places[gap] = b->places[i];
+		gap = i;
+	}
+	b->places[gap].address = 0;
+	b->count--;
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The live blocks by address: a hash table with open addressing.
+ *
+ * Probing is linear, at most 5/8 of the places are taken, and a removal
+ * moves later ones back, so that no tombstones pile up.  The hash is the
+ * top bits of a product with a random odd number: whoever makes up a log
+ * cannot make up collisions. */
+#ifndef TOOLS_BLOCKS_H
+#define TOOLS_BLOCKS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct block {
+	uint64_t address;	/* 0: the place is free */
+	uint64_t requested;
+	uint64_t usable;
+	uint32_t owner;		/* thread that allocated it */
+	uint32_t reserved;
+};
+
+struct blocks {
+	struct block *places;
+	size_t mask;		/* one less than there are places */
+	size_t count, limit;	/* taken; how many may be before it grows */
+	unsigned shift;
+	uint64_t multiplier;
+};
+
+void blocks_init(struct blocks *b);
+void blocks_free(struct blocks *b);
+void blocks_grow(struct blocks *b);
+
+/* Forget BLOCK, which a find or an add has just given. */
+void blocks_remove(struct blocks *b, struct block *block);
+
+static inline size_t
+blocks_home(const struct blocks *b, uint64_t address)
+{
+	return (size_t)(address * b->multiplier >> b->shift);
+}
+
+/* ADDRESS will soon be asked for. */
+static inline void
+blocks_expect(const struct blocks *b, uint64_t address)
+{
+	__builtin_prefetch(b->places + blocks_home(b, address), 1);
+}
+
+/* The block at ADDRESS, which is not 0; NULL if none is live there. */
+static inline struct block *
+blocks_find(const struct blocks *b, uint64_t address)
+{
+	size_t i = blocks_home(b, address);
+
+	for (; b->places[i].address; i = (i + 1) & b->mask)
+		if (b->places[i].address == address)
+			return b->places + i;
+	return NULL;
+}
+
+/* A place for a block at ADDRESS, where none is live. */
+static inline struct block *
+blocks_add(struct blocks *b, uint64_t address)
+{
+	size_t i;
+
+	if (b->count == b->limit)
+		blocks_grow(b);
+	b->count++;
+	i = blocks_home(b, address);
+	while (b->places[i].address)
+		i = (i + 1) & b->mask;
+	b->places[i].address = address;
+	return b->places + i;
+}
+
+#endif

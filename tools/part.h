@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What --from, --to and --thread mean in the terms of one log. */
+#ifndef TOOLS_PART_H
+#define TOOLS_PART_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "profile.h"
+#include "reader.h"
+
+struct part {
+	uint64_t from, until;	/* ticks */
+	bool *chosen;		/* threads, by number; NULL: all */
+	size_t count;
+};
+
+void part_find(struct part *p, struct reader *log,
+    const struct profile_part *wanted);
+void part_free(struct part *p);
+
+static inline bool
+part_has(const struct part *p, uint32_t thread)
+{
+	return !p->chosen || (thread < p->count && p->chosen[thread]);
+}
+
+#endif

@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "profile.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "facts.h"
+#include "part.h"
+#include "replay.h"
+#include "room.h"
+#include "timeline.h"
+
+enum { MAX_MARKS = 10000 };
+
+/* What is counted while the log is replayed. */
+struct tally {
+	struct profile *profile;
+	struct reader *log;
+	struct part part;
+	bool begun;			/* before, only live bytes count */
+	void (*progress)(void *, double);
+
+	uint64_t allocations, frees, failed, allocated_bytes, unknown_frees;
+	uint64_t live_blocks, live_requested, live_usable;
+	uint64_t peak_requested, peak_usable, peak_ticks;
+	uint64_t inherited_blocks, inherited_bytes;
+	uint64_t mappings, mapped_bytes;
+	uint64_t ticks;			/* of the last event */
+	uint64_t marks;
+	uint64_t sizes[PROFILE_SIZES];
+	struct timeline timeline;
+	struct profile_thread *threads;
+	size_t thread_room;
+};
+
+static void
+inherited(void *who, const struct block *block)
+{
+	struct tally *t = who;
+
+	if (t->part.chosen)
+		return;
+	t->inherited_blocks++;
+	t->inherited_bytes += block->requested;
+	t->live_blocks++;
+	t->live_requested += block->requested;
+	t->live_usable += block->usable;
+}
+
+static void
+begin(struct tally *t, uint64_t ticks)
+{
+	t->begun = true;
+	t->peak_requested = t->live_requested;
+	t->peak_usable = t->live_usable;
+	t->peak_ticks = ticks;
+	timeline_begin(&t->timeline, ticks, t->live_requested);
+}
+
+static struct profile_thread *
+thread_of(struct tally *t, uint32_t thread)
+{
+	size_t room = t->thread_room ? t->thread_room : 16;
+
+	if (thread < t->thread_room)
+		return t->threads + thread;
+	while (room <= thread)
+		room *= 2;
+	t->threads = room_grow(t->threads, room, sizeof *t->threads);
+	memset(t->threads + t->thread_room, 0,
+	    (room - t->thread_room) * sizeof *t->threads);
+	t->thread_room = room;
+	return t->threads + thread;
+}
+
+/* It may be more than 64 bits hold: a program can ask for much. */
+static void
+add(uint64_t *sum, uint64_t value)
+{
+	if (__builtin_add_overflow(*sum, value, sum))
+		*sum = UINT64_MAX;
+}
+
+static void
+count_come(struct tally *t, const struct block *block)
+{
+	uint64_t size = block->requested;
+
+	t->allocations++;
+	add(&t->allocated_bytes, size);
+	t->sizes[size ? 64 - __builtin_clzll(size) : 0]++;
+	if (block->owner != REPLAY_NO_THREAD) {
+		struct profile_thread *thread = thread_of(t, block->owner);
+
+		thread->allocations++;
+		add(&thread->allocated_bytes, size);
+	}
+}
+
+static void
+count_free(struct tally *t, const struct replay_step *s)
+{
+	bool ours = s->known ? part_has(&t->part, s->gone.owner) : !t->part.chosen;
+
+	t->frees += ours;
+	t->unknown_frees += ours && !s->known;
+	if (s->thread != REPLAY_NO_THREAD)
+		thread_of(t, s->thread)->frees++;
+}
+
+static void
+mark(struct tally *t, const struct replay_step *s)
+{
+	struct profile *p = t->profile;
+	size_t n = p->mark_count;
+
+	if (t->marks++ >= MAX_MARKS)
+		return;
+	if (!(n & (n - 1)))
+		p->marks = room_grow(p->marks, n ? 2 * n : 1,
+		    sizeof *p->marks);
+	p->marks[p->mark_count++] = (struct profile_mark){
+		.s = reader_seconds(t->log, s->ticks),
+		.label = room_text(s->event->text, s->event->text_bytes),
+	};
+}
+
+static void
+count_rest(struct tally *t, const struct replay_step *s)
+{
+	const struct log_event *e = s->event;
+
+	switch (e->kind) {
+	case LOG_X_FAILED:
+		t->failed += part_has(&t->part, s->thread);
+		return;
+	case LOG_X_MARK:
+		mark(t, s);
+		return;
+	case LOG_X_MAP:
+		if (e->call == LOG_CALL_MUNMAP)
+			return;
+		t->mappings++;
+		add(&t->mapped_bytes, e->size);
+		return;
+	default:
+		return;
+	}
+}
+
+/* Live bytes change at one instant by what came less what went. */
+static void
+step(void *who, const struct replay_step *s)
+{
+	struct tally *t = who;
+	bool came = s->allocated && part_has(&t->part, s->come.owner);
+	bool went = s->known && part_has(&t->part, s->gone.owner);
+
+	if (!t->begun && s->ticks >= t->part.from)
+		begin(t, t->part.from);
+	if (came) {
+		t->live_blocks++;
+		t->live_requested += s->come.requested;
+		t->live_usable += s->come.usable;
+	}
+	if (went) {
+		t->live_blocks--;
+		t->live_requested -= s->gone.requested;
+		t->live_usable -= s->gone.usable;
+	}
+	t->ticks = s->ticks;
+	if (!t->begun)
+		return;
+	if (t->peak_usable < t->live_usable)
+		t->peak_usable = t->live_usable;
+	if (t->peak_requested < t->live_requested) {
+		t->peak_requested = t->live_requested;
+		t->peak_ticks = s->ticks;
+	}
+	timeline_add(&t->timeline, s->ticks, t->live_requested);
+	if (came)
+		count_come(t, &s->come);
+	if (s->freed)
+		count_free(t, s);
+	if (!s->allocated && !s->freed)
+		count_rest(t, s);
+}
+
+static void
+progress(void *who, double done)
+{
+	struct tally *t = who;
+
+	t->progress(t->profile, done);
+}
+
+static void
+give_totals(struct profile *p, const struct tally *t)
+{
+	p->allocations = facts_known(t->allocations);
+	p->frees = facts_known(t->frees);
+	p->failed = facts_known(t->failed);
+	p->allocated_bytes = facts_known(t->allocated_bytes);
+	p->peak_bytes = facts_known(t->peak_requested);
+	p->peak_usable_bytes = facts_known(t->peak_usable);
+	p->peak_s = reader_seconds(t->log, t->peak_ticks);
+	p->peak_error_bytes = facts_known(0);
+	p->live_blocks = facts_known(t->live_blocks);
+	p->live_bytes = facts_known(t->live_requested);
+	p->live_usable_bytes = facts_known(t->live_usable);
+	p->unknown_frees = facts_known(t->unknown_frees);
+	p->inherited_blocks = facts_known(t->inherited_blocks);
+	p->inherited_bytes = facts_known(t->inherited_bytes);
+	p->mappings = facts_known(t->mappings);
+	p->mapped_bytes = facts_known(t->mapped_bytes);
+}
+
+static void
+give_sizes(struct profile *p, const struct tally *t)
+{
+	p->has_sizes = true;
+	for (unsigned i = 0; i < PROFILE_SIZES; i++) {
+		uint64_t from = i ? UINT64_C(1) << (i - 1) : 0;
+
+		if (t->sizes[i])
+			p->sizes[p->size_count++] = (struct profile_size){
+				from, i ? from - 1 + from : 0, t->sizes[i],
+			};
+	}
+}
+
+static void
+give_timeline(struct profile *p, const struct tally *t)
+{
+	const struct timeline *line = &t->timeline;
+
+	p->timeline = room_new(line->at + 1, sizeof *p->timeline);
+	for (; p->point_count <= line->at; p->point_count++) {
+		const struct timeline_point *point =
+		    line->points + p->point_count;
+
+		p->timeline[p->point_count] = (struct profile_point){
+			reader_seconds(t->log, line->start
+			    + p->point_count * line->width),
+			point->live, point->peak,
+		};
+	}
+}
+
+static void
+give_threads(struct profile *p, struct tally *t, const struct threads *known)
+{
+	p->threads = room_new(known->count, sizeof *p->threads);
+	for (size_t i = 0; i < known->count; i++) {
+		struct profile_thread *to = p->threads + p->thread_count;
+
+		if (!part_has(&t->part, (uint32_t)i))
+			continue;
+		p->thread_count++;
+		*to = *thread_of(t, (uint32_t)i);
+		to->tid = known->list[i].tid;
+		memcpy(to->name, known->list[i].name, sizeof to->name);
+	}
+}
+
+/* When the process ended or, unknown, was last heard of. */
+static uint64_t
+end_of(const struct tally *t)
+{
+	const struct log_header *h = &t->log->head.h;
+	uint64_t now = h->now[h->now_index].ticks;
+
+	if (h->end_ticks)
+		return h->end_ticks;
+	return t->ticks > now ? t->ticks : now;
+}
+
+static void
+give(struct profile *p, struct tally *t, const struct threads *threads)
+{
+	p->elapsed_s = reader_seconds(t->log, end_of(t));
+	give_totals(p, t);
+	give_sizes(p, t);
+	give_timeline(p, t);
+	give_threads(p, t, threads);
+	if (t->marks > MAX_MARKS)
+		problems_note(&t->log->problems, "only the first %d marks are "
+		    "kept", MAX_MARKS);
+}
+
+static void
+count_events(struct profile *p, struct reader *log,
+    const struct profile_part *part, void (*show_progress)(void *, double))
+{
+	struct tally t = {
+		.profile = p, .log = log, .progress = show_progress,
+	};
+	struct replay_watch watch = {
+		.who = &t, .inherited = inherited, .step = step,
+		.progress = show_progress ? progress : NULL,
+	};
+	struct replay r;
+	uint64_t end;
+
+	part_find(&t.part, log, part);
+	watch.until = t.part.until;
+	replay_run(&r, log, &watch);
+	end = end_of(&t) < watch.until ? end_of(&t) : watch.until;
+	if (!t.begun)
+		begin(&t, t.part.from < end ? t.part.from : end);
+	if (end > t.timeline.start)
+		timeline_add(&t.timeline, end, t.live_requested);
+	p->timeline_end_s = reader_seconds(log, end);
+	give(p, &t, &r.threads);
+	replay_free(&r);
+	free(t.threads);
+	part_free(&t.part);
+}
+
+void
+profile_make(struct profile *p, struct reader *log,
+    const struct profile_part *part, void (*show_progress)(void *, double))
+{
+	bool all = !part->thread && part->from_s <= 0 && isinf(part->to_s);
+
+	*p = (struct profile){ .elapsed_s = NAN, .peak_s = NAN };
+	facts_identity(p, log);
+	if (log->head.h.mode == LOG_SUMMARY)
+		facts_summary(p, log);
+	else
+		count_events(p, log, part, show_progress);
+	if (log->head.h.mode == LOG_EVENTS && log->head.h.stop && all)
+		facts_stopped(p, log);
+	facts_problems(p, log);
+}
+
+static void
+free_texts(struct profile_texts *t)
+{
+	while (t->count)
+		free(t->list[--t->count]);
+	free(t->list);
+}
+
+void
+profile_free(struct profile *p)
+{
+	free(p->path);
+	free(p->exe);
+	free(p->cwd);
+	free(p->host);
+	free(p->allocator);
+	free_texts(&p->argv);
+	free_texts(&p->problems);
+	while (p->mark_count)
+		free(p->marks[--p->mark_count].label);
+	free(p->marks);
+	free(p->threads);
+	free(p->timeline);
+}

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a log says, as plain facts.  Nothing behind this header knows the
+ * log, nothing before it a form of output. */
+#ifndef TOOLS_PROFILE_H
+#define TOOLS_PROFILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct profile_number {
+	bool known;
+	uint64_t value;
+};
+
+struct profile_texts {
+	char **list;
+	size_t count;
+};
+
+struct profile_thread {
+	int32_t tid;
+	char name[16];
+	uint64_t allocations, frees, allocated_bytes;
+};
+
+struct profile_size {
+	uint64_t from, to;	/* both belong to it */
+	uint64_t allocations;
+};
+
+struct profile_point {
+	double s;		/* where it begins */
+	uint64_t live_bytes;	/* where it ends */
+	uint64_t peak_bytes;	/* the most within it */
+};
+
+struct profile_mark {
+	double s;
+	char *label;
+};
+
+enum {
+	PROFILE_SIZES = 65,		/* 0, 1, 2-3, 4-7, ... */
+	PROFILE_POINTS = 256,
+};
+
+/* Texts are NULL, seconds NAN when unknown. */
+struct profile {
+	char *path;
+	struct profile_number pid, ppid, rank, ranks;
+	char *exe, *cwd, *host;
+	struct profile_texts argv;
+	const char *mode;		/* "events", "summary" */
+	const char *bytes;		/* "requested", "usable" */
+	const char *state;		/* "running", "exited", "execed", "died" */
+	struct profile_number status;
+	bool complete;
+	struct profile_texts problems;
+	double start;			/* since 1970 */
+	double elapsed_s;
+	struct profile_number allocations, frees, failed, allocated_bytes;
+	struct profile_number peak_bytes, peak_usable_bytes;
+	double peak_s;
+	struct profile_number peak_error_bytes;
+	struct profile_number live_blocks, live_bytes, live_usable_bytes;
+	struct profile_number unknown_frees;
+	struct profile_number inherited_blocks, inherited_bytes;
+
+	bool paused;			/* at times; blocks are unknown then */
+	char *allocator;		/* NULL: the C library's */
+	bool has_mappings, has_pool;
+	struct profile_number mappings, mapped_bytes;
+	struct profile_number pool_bytes, pool_used_bytes, pool_peak_bytes,
+	    pool_largest_free_bytes, pool_growths;
+
+	struct profile_thread *threads;
+	size_t thread_count;
+	bool has_sizes;
+	struct profile_size sizes[PROFILE_SIZES];	/* none is empty */
+	size_t size_count;
+	struct profile_point *timeline;
+	size_t point_count;		/* at most PROFILE_POINTS */
+	double timeline_end_s;
+	struct profile_mark *marks;
+	size_t mark_count;
+};
+
+/* Which part of a log counts. */
+struct profile_part {
+	double from_s, to_s;		/* since its start; INFINITY: no end */
+	const char *thread;		/* blocks of threads with this name
+				 * (glob) or tid; NULL: of all */
+};
+
+struct reader;
+
+/* PROGRESS may be NULL: told now and then how much is done, of 1. */
+void profile_make(struct profile *p, struct reader *log,
+    const struct profile_part *part, void (*progress)(void *, double));
+void profile_free(struct profile *p);
+
+#endif

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Profiles in, one form of output out. */
+#ifndef TOOLS_RENDER_H
+#define TOOLS_RENDER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include "profile.h"
+
+struct render_look {
+	unsigned columns;	/* of the terminal */
+	bool utf8;		/* it can show */
+};
+
+struct renderer {
+	const char *name, *help;
+	void (*run)(FILE *to, const struct profile *list, size_t count,
+	    const struct render_look *look);
+};
+
+/* The default first; a NULL name ends them. */
+extern const struct renderer renderers[];
+const struct renderer *render_find(const char *name);
+
+void render_text(FILE *to, const struct profile *list, size_t count,
+    const struct render_look *look);
+void render_json(FILE *to, const struct profile *list, size_t count,
+    const struct render_look *look);
+void render_csv(FILE *to, const struct profile *list, size_t count,
+    const struct render_look *look);
+
+/* The facts that are one value, or a list of texts, in their order. */
+enum render_kind {
+	RENDER_TEXT, RENDER_TEXTS, RENDER_NUMBER, RENDER_SECONDS, RENDER_TRUTH,
+};
+
+enum render_when { RENDER_ALWAYS, RENDER_MAPPINGS, RENDER_POOL };
+
+struct render_field {
+	const char *name;
+	enum render_kind kind;
+	size_t offset;		/* in struct profile */
+	enum render_when when;
+};
+
+extern const struct render_field render_fields[];	/* to a NULL name */
+
+static inline const void *
+render_value(const struct profile *p, const struct render_field *f)
+{
+	return (const char *)p + f->offset;
+}
+
+/* Does P have the field? */
+bool render_has(const struct profile *p, const struct render_field *f);
+
+/* Bytes of the UTF-8 character at AT; 0: there is none, or it would do
+ * something to a terminal instead of being seen. */
+unsigned render_seen(const char *at);
+
+#endif

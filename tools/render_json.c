@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One object, whose keys only ever become more. */
+#include "render.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+#define KEY	"      "	/* how far keys of a log are to the right */
+
+static void
+put_text(FILE *to, const char *text)
+{
+	if (!text) {
+		fputs("null", to);
+		return;
+	}
+	fputc('"', to);
+	while (*text) {
+		unsigned bytes = render_seen(text);
+
+		if (*text == '"' || *text == '\\')
+			fprintf(to, "\\%c", *text);
+		else if (bytes)
+			fwrite(text, 1, bytes, to);
+		else if ((unsigned char)*text < 0x80)
+			fprintf(to, "\\u%04x", (unsigned)*text);
+		else
+			fputs("\\ufffd", to);
+		text += bytes ? bytes : 1;
+	}
+	fputc('"', to);
+}
+
+static void
+put_seconds(FILE *to, double s)
+{
+	if (isfinite(s))
+		fprintf(to, "%.9f", s);
+	else
+		fputs("null", to);
+}
+
+static void
+put_texts(FILE *to, const struct profile_texts *t)
+{
+	fputc('[', to);
+	for (size_t i = 0; i < t->count; i++) {
+		fputs(i ? ", " : "", to);
+		put_text(to, t->list[i]);
+	}
+	fputc(']', to);
+}
+
+static void
+put_number(FILE *to, const struct profile_number *n)
+{
+	if (n->known)
+		fprintf(to, "%" PRIu64, n->value);
+	else
+		fputs("null", to);
+}
+
+static void
+put_field(FILE *to, const struct profile *p, const struct render_field *f)
+{
+	const void *value = render_value(p, f);
+
+	switch (f->kind) {
+	case RENDER_TEXT:
+		put_text(to, *(char *const *)value);
+		break;
+	case RENDER_TEXTS:
+		put_texts(to, value);
+		break;
+	case RENDER_NUMBER:
+		put_number(to, value);
+		break;
+	case RENDER_SECONDS:
+		put_seconds(to, *(const double *)value);
+		break;
+	case RENDER_TRUTH:
+		fputs(*(const bool *)value ? "true" : "false", to);
+		break;
+	}
+}
+
+/* Lists of objects, each on a line of its own. */
+static void
+begin_list(FILE *to, const char *name)
+{
+	fprintf(to, ",\n" KEY "\"%s\": [", name);
+}
+
+static void
+begin_item(FILE *to, size_t i)
+{
+	fprintf(to, "%s\n" KEY "  { ", i ? "," : "");
+}
+
+static void
+put_threads(FILE *to, const struct profile *p)
+{
+	begin_list(to, "threads");
+	for (size_t i = 0; i < p->thread_count; i++) {
+		const struct profile_thread *t = p->threads + i;
+
+		begin_item(to, i);
+		fprintf(to, "\"tid\": %" PRId32 ", \"name\": ", t->tid);
+		put_text(to, t->name);
+		fprintf(to, ", \"allocations\": %" PRIu64 ", \"frees\": %"
+		    PRIu64 ", \"allocated_bytes\": %" PRIu64 " }",
+		    t->allocations, t->frees, t->allocated_bytes);
+	}
+	fputc(']', to);
+}
+
+static void
+put_sizes(FILE *to, const struct profile *p)
+{
+	begin_list(to, "sizes");
+	for (size_t i = 0; i < p->size_count; i++) {
+		begin_item(to, i);
+		fprintf(to, "\"from\": %" PRIu64 ", \"to\": %" PRIu64
+		    ", \"allocations\": %" PRIu64 " }", p->sizes[i].from,
+		    p->sizes[i].to, p->sizes[i].allocations);
+	}
+	fputc(']', to);
+}
+
+static void
+put_timeline(FILE *to, const struct profile *p)
+{
+	begin_list(to, "timeline");
+	for (size_t i = 0; i < p->point_count; i++) {
+		begin_item(to, i);
+		fputs("\"s\": ", to);
+		put_seconds(to, p->timeline[i].s);
+		fprintf(to, ", \"live_bytes\": %" PRIu64 ", \"peak_bytes\": %"
+		    PRIu64 " }", p->timeline[i].live_bytes,
+		    p->timeline[i].peak_bytes);
+	}
+	fputc(']', to);
+}
+
+static void
+put_marks(FILE *to, const struct profile *p)
+{
+	begin_list(to, "marks");
+	for (size_t i = 0; i < p->mark_count; i++) {
+		begin_item(to, i);
+		fputs("\"s\": ", to);
+		put_seconds(to, p->marks[i].s);
+		fputs(", \"label\": ", to);
+		put_text(to, p->marks[i].label);
+		fputs(" }", to);
+	}
+	fputc(']', to);
+}
+
+static void
+put_log(FILE *to, const struct profile *p)
+{
+	const char *comma = "";
+
+	fputs("    {", to);
+	for (const struct render_field *f = render_fields; f->name; f++) {
+		if (!render_has(p, f))
+			continue;
+		fprintf(to, "%s\n" KEY "\"%s\": ", comma, f->name);
+		put_field(to, p, f);
+		comma = ",";
+	}
+	put_threads(to, p);
+	if (p->has_sizes)
+		put_sizes(to, p);
+	else
+		fputs(",\n" KEY "\"sizes\": null", to);
+	put_timeline(to, p);
+	put_marks(to, p);
+	fputs(",\n" KEY "\"sites\": null,\n" KEY "\"pool\": null\n    }", to);
+}
+
+void
+render_json(FILE *to, const struct profile *list, size_t count,
+    const struct render_look *look)
+{
+	(void)look;
+	fputs("{\n  \"heaphook\": ", to);
+	put_text(to, PACKAGE_VERSION);
+	fputs(",\n  \"logs\": [", to);
+	for (size_t i = 0; i < count; i++) {
+		fputs(i ? ",\n" : "\n", to);
+		put_log(to, list + i);
+	}
+	fputs("],\n  \"job\": null\n}\n", to);
+}

@@ -1,0 +1,397 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One screen for people; with several logs, one line each. */
+#include "render.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "chart.h"
+#include "cli.h"
+
+enum {
+	CHART_ROWS = 8,
+	THREADS_SHOWN = 10,
+	MARKS_SHOWN = 10,
+	SIZES_SHOWN = 12,
+	BAR_COLUMNS = 24,
+};
+
+/* At most COLUMNS of TEXT; what cannot be seen as \x1b.  Returns how many
+ * columns are left. */
+static unsigned
+put_text(FILE *to, const char *text, unsigned columns, bool utf8)
+{
+	while (text && *text && columns) {
+		unsigned bytes = render_seen(text);
+
+		if (bytes > 1 && !utf8)
+			bytes = 0;
+		if (!bytes && columns < 4)
+			break;
+		if (bytes)
+			fwrite(text, 1, bytes, to);
+		else
+			fprintf(to, "\\x%02x", (unsigned char)*text);
+		columns -= bytes ? 1 : 4;
+		text += bytes ? bytes : 1;
+	}
+	return columns;
+}
+
+static void
+put_padded(FILE *to, const char *text, unsigned columns, bool utf8)
+{
+	fprintf(to, "%*s", (int)put_text(to, text, columns, utf8), "");
+}
+
+static void
+put_command(FILE *to, const struct profile *p, unsigned columns, bool utf8)
+{
+	if (!p->argv.count)
+		put_text(to, p->exe ? p->exe : "?", columns, utf8);
+	for (size_t i = 0; i < p->argv.count && columns; i++) {
+		if (i) {
+			fputc(' ', to);
+			columns--;
+		}
+		columns = put_text(to, p->argv.list[i], columns, utf8);
+	}
+	fputc('\n', to);
+}
+
+static const char *
+bytes_of(struct profile_number n, struct cli_text *t)
+{
+	*t = cli_bytes(n.value);
+	return n.known ? t->text : "unknown";
+}
+
+static const char *
+count_of(struct profile_number n, struct cli_text *t)
+{
+	*t = cli_count(n.value);
+	return n.known ? t->text : "unknown";
+}
+
+static const char *
+seconds_of(double s, struct cli_text *t)
+{
+	snprintf(t->text, sizeof t->text, !isfinite(s) || s > 1e9 ? "unknown"
+	    : s < 10 ? "%.4f s" : s < 1000 ? "%.2f s" : "%.0f s", s);
+	return t->text;
+}
+
+static void
+put_end(FILE *to, const struct profile *p)
+{
+	struct cli_text t;
+
+	if (p->status.known)
+		fprintf(to, "exited with status %" PRIu64, p->status.value);
+	else if (!strcmp(p->state, "running"))
+		fputs("still running", to);
+	else if (!strcmp(p->state, "execed"))
+		fputs("became another program (exec)", to);
+	else
+		fputs("died without a word (killed?)", to);
+	fprintf(to, " after %s\n", seconds_of(p->elapsed_s, &t));
+}
+
+static void
+put_identity(FILE *to, const struct profile *p, const struct render_look *l)
+{
+	time_t start = (time_t)p->start;
+	struct tm tm;
+	char date[32] = "?";
+
+	put_command(to, p, l->columns, l->utf8);
+	fputs("  pid ", to);
+	if (p->pid.known)
+		fprintf(to, "%" PRIu64, p->pid.value);
+	else
+		fputc('?', to);
+	if (p->rank.known)
+		fprintf(to, ", rank %" PRIu64, p->rank.value);
+	if (p->host) {
+		fputs(" on ", to);
+		put_text(to, p->host, 64, l->utf8);
+	}
+	if (localtime_r(&start, &tm))
+		strftime(date, sizeof date, "%Y-%m-%d %H:%M:%S", &tm);
+	fprintf(to, ", %s, ", date);
+	put_end(to, p);
+}
+
+static void
+put_totals(FILE *to, const struct profile *p)
+{
+	bool both = !strcmp(p->bytes, "requested");
+	struct cli_text a, b, c, d;
+
+	fprintf(to, "\n  peak         %s", bytes_of(p->peak_bytes, &a));
+	if (p->peak_bytes.known)
+		fprintf(to, " (%s bytes) at %s", count_of(p->peak_bytes, &b),
+		    seconds_of(p->peak_s, &c));
+	if (both)
+		fprintf(to, ", usable %s", bytes_of(p->peak_usable_bytes, &d));
+	if (p->peak_error_bytes.value)
+		fprintf(to, ", off by at most %s",
+		    bytes_of(p->peak_error_bytes, &a));
+	fprintf(to, "\n  %s  %s in %s blocks", strcmp(p->state, "running")
+	    ? "live at end" : "live now   ", bytes_of(p->live_bytes, &a),
+	    count_of(p->live_blocks, &b));
+	if (both)
+		fprintf(to, ", usable %s", bytes_of(p->live_usable_bytes, &c));
+	fprintf(to, "\n  allocations  %s, %s in all",
+	    count_of(p->allocations, &a), bytes_of(p->allocated_bytes, &b));
+	fprintf(to, "; frees %s; failed %s\n", count_of(p->frees, &a),
+	    count_of(p->failed, &b));
+}
+
+/* What most programs have nothing of. */
+static void
+put_specials(FILE *to, const struct profile *p, const struct render_look *l)
+{
+	struct cli_text a, b;
+
+	if (p->inherited_blocks.value)
+		fprintf(to, "  inherited    %s in %s blocks, at the fork\n",
+		    bytes_of(p->inherited_bytes, &a),
+		    count_of(p->inherited_blocks, &b));
+	if (p->unknown_frees.value)
+		fprintf(to, "  unknown      %s frees of blocks from before the "
+		    "record%s\n", count_of(p->unknown_frees, &a),
+		    p->paused ? ", or a pause" : "");
+	if (p->has_mappings)
+		fprintf(to, "  mappings     %s, %s in all, apart from the "
+		    "heap\n", count_of(p->mappings, &a),
+		    bytes_of(p->mapped_bytes, &b));
+	if (p->allocator) {
+		fputs("  allocator    ", to);
+		put_text(to, p->allocator, l->columns, l->utf8);
+		fputc('\n', to);
+	}
+	if (!p->has_pool)
+		return;
+	fprintf(to, "  pool         %s, most used %s", bytes_of(p->pool_bytes,
+	    &a), bytes_of(p->pool_peak_bytes, &b));
+	fprintf(to, ", largest free %s, growths %s\n",
+	    bytes_of(p->pool_largest_free_bytes, &a),
+	    count_of(p->pool_growths, &b));
+}
+
+static void
+put_timeline(FILE *to, const struct profile *p, const struct render_look *l)
+{
+	uint64_t values[PROFILE_POINTS], most = 0;
+	size_t n = 0;
+	struct cli_text top, left, right;
+	struct chart c = {
+		.bottom = "0", .columns = l->columns, .rows = CHART_ROWS,
+		.utf8 = l->utf8,
+	};
+
+	for (; n < p->point_count && n < PROFILE_POINTS; n++) {
+		values[n] = p->timeline[n].peak_bytes;
+		if (most < values[n])
+			most = values[n];
+	}
+	if (!most)
+		return;
+	top = cli_bytes(most);
+	c.top = top.text;
+	c.left = seconds_of(p->timeline[0].s, &left);
+	c.right = seconds_of(p->timeline_end_s, &right);
+	fputc('\n', to);
+	chart_print(to, &c, values, n);
+}
+
+static int
+by_count(const void *a, const void *b)
+{
+	const struct profile_size *x = a, *y = b;
+
+	return (x->allocations < y->allocations)
+	    - (x->allocations > y->allocations);
+}
+
+static int
+by_from(const void *a, const void *b)
+{
+	const struct profile_size *x = a, *y = b;
+
+	return (x->from > y->from) - (x->from < y->from);
+}
+
+/* The most frequent, smallest first. */
+static void
+put_sizes(FILE *to, const struct profile *p, const struct render_look *l)
+{
+	struct profile_size list[PROFILE_SIZES];
+	size_t n = p->size_count < SIZES_SHOWN ? p->size_count : SIZES_SHOWN;
+
+	if (!n)
+		return;
+	memcpy(list, p->sizes, p->size_count * sizeof *list);
+	qsort(list, p->size_count, sizeof *list, by_count);
+	qsort(list, n, sizeof *list, by_from);
+	fprintf(to, "\n%24s %15s\n", "bytes", "allocations");
+	for (size_t i = 0; i < n; i++) {
+		struct cli_text from = cli_count(list[i].from);
+		struct cli_text last = cli_count(list[i].to);
+
+		fprintf(to, "%11s%s%11s %15s ",
+		    list[i].to > list[i].from ? from.text : "",
+		    list[i].to > list[i].from ? " -" : "  ", last.text,
+		    cli_count(list[i].allocations).text);
+		chart_bar(to, list[i].allocations, p->allocations.value,
+		    BAR_COLUMNS, l->utf8);
+		fputc('\n', to);
+	}
+	if (n < p->size_count)
+		fprintf(to, "%24s\n", "and rarer ones");
+}
+
+static int
+by_activity(const void *a, const void *b)
+{
+	const struct profile_thread *const *x = a, *const *y = b;
+
+	if ((*x)->allocations != (*y)->allocations)
+		return (*x)->allocations < (*y)->allocations ? 1 : -1;
+	return (*x > *y) - (*x < *y);
+}
+
+static void
+put_threads(FILE *to, const struct profile *p, const struct render_look *l)
+{
+	const struct profile_thread **list;
+
+	if (p->thread_count < 2)
+		return;
+	list = malloc(p->thread_count * sizeof *list);
+	if (!list)
+		return;
+	for (size_t i = 0; i < p->thread_count; i++)
+		list[i] = p->threads + i;
+	qsort(list, p->thread_count, sizeof *list, by_activity);
+	fprintf(to, "\n%9s %-15s %13s %13s %10s\n", "thread", "name",
+	    "allocations", "frees", "in all");
+	for (size_t i = 0; i < p->thread_count && i < THREADS_SHOWN; i++) {
+		fprintf(to, "%9" PRId32 " ", list[i]->tid);
+		put_padded(to, list[i]->name, 15, l->utf8);
+		fprintf(to, " %13s %13s %10s\n",
+		    cli_count(list[i]->allocations).text,
+		    cli_count(list[i]->frees).text,
+		    cli_bytes(list[i]->allocated_bytes).text);
+	}
+	if (p->thread_count > THREADS_SHOWN)
+		fprintf(to, "%9s %s more\n", "and",
+		    cli_count(p->thread_count - THREADS_SHOWN).text);
+	free(list);
+}
+
+static void
+put_marks(FILE *to, const struct profile *p, const struct render_look *l)
+{
+	struct cli_text t;
+
+	for (size_t i = 0; i < p->mark_count && i < MARKS_SHOWN; i++) {
+		fprintf(to, "%s  mark at %s: ", i ? "" : "\n",
+		    seconds_of(p->marks[i].s, &t));
+		put_text(to, p->marks[i].label, l->columns, l->utf8);
+		fputc('\n', to);
+	}
+	if (p->mark_count > MARKS_SHOWN)
+		fprintf(to, "  and %s marks more\n",
+		    cli_count(p->mark_count - MARKS_SHOWN).text);
+}
+
+static void
+put_problems(FILE *to, const struct profile *p, const struct render_look *l)
+{
+	for (size_t i = 0; i < p->problems.count; i++) {
+		fputs(i ? "; " : "\nproblems: ", to);
+		put_text(to, p->problems.list[i], UINT16_MAX, l->utf8);
+	}
+	fputs(p->problems.count ? "\n" : "", to);
+}
+
+static void
+put_one(FILE *to, const struct profile *p, const struct render_look *l)
+{
+	put_identity(to, p, l);
+	put_totals(to, p);
+	put_specials(to, p, l);
+	put_timeline(to, p, l);
+	put_sizes(to, p, l);
+	put_threads(to, p, l);
+	put_marks(to, p, l);
+	put_problems(to, p, l);
+}
+
+static void
+put_line(FILE *to, const struct profile *p, const struct render_look *l)
+{
+	struct cli_text a, b, c, d;
+	char status[24];
+
+	snprintf(status, sizeof status, "%" PRIu64, p->status.value);
+	fprintf(to, "%8" PRIu64 " %7s%s %10s %10s %14s %10s  ", p->pid.value,
+	    p->status.known ? status : p->state, p->problems.count ? "!" : " ",
+	    bytes_of(p->peak_bytes, &a), bytes_of(p->live_bytes, &b),
+	    count_of(p->allocations, &c), seconds_of(p->elapsed_s, &d));
+	put_command(to, p, l->columns > 88 ? l->columns - 67 : 21, l->utf8);
+}
+
+/* Peaks of different times do not add up; their sum bounds what all of
+ * them together ever had. */
+static void
+put_sum(FILE *to, const struct profile *list, size_t count)
+{
+	struct profile_number peak = { true, 0 }, live = peak, calls = peak;
+	struct cli_text a, b, c;
+
+	for (size_t i = 0; i < count; i++) {
+		peak.value += list[i].peak_bytes.value;
+		peak.known &= list[i].peak_bytes.known;
+		live.value += list[i].live_bytes.value;
+		live.known &= list[i].live_bytes.known;
+		calls.value += list[i].allocations.value;
+		calls.known &= list[i].allocations.known;
+	}
+	fprintf(to, "%16s  %10s %10s %14s             %zu logs\n", "sum",
+	    bytes_of(peak, &a), bytes_of(live, &b), count_of(calls, &c),
+	    count);
+}
+
+static void
+put_many(FILE *to, const struct profile *list, size_t count,
+    const struct render_look *l)
+{
+	size_t bad = 0;
+
+	fprintf(to, "%8s %7s  %10s %10s %14s %10s  %s\n", "pid", "end", "peak",
+	    "live", "allocations", "after", "program");
+	for (size_t i = 0; i < count; i++) {
+		put_line(to, list + i, l);
+		bad += list[i].problems.count > 0;
+	}
+	put_sum(to, list, count);
+	if (bad)
+		fprintf(to, "problems: %zu logs have some (!); ask for them "
+		    "one by one\n", bad);
+}
+
+void
+render_text(FILE *to, const struct profile *list, size_t count,
+    const struct render_look *look)
+{
+	if (count == 1)
+		put_one(to, list, look);
+	else if (count)
+		put_many(to, list, count, look);
+}

@@ -1,0 +1,357 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "replay.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "origin.h"
+#include "room.h"
+
+/* No address space holds more. */
+static const uint64_t MAX_BLOCK = UINT64_C(1) << 57;
+
+enum {
+	PROGRESS_EVENTS = 1 << 16,
+	MAX_ANCESTORS = 64,
+};
+
+static void
+expect(void *who, const struct log_event *events, unsigned n)
+{
+	const struct replay *r = who;
+
+	for (unsigned i = 0; i < n; i++)
+		blocks_expect(&r->blocks, events[i].address);
+}
+
+static void
+show(struct replay *r)
+{
+	if (r->watch && r->watch->step)
+		r->watch->step(r->watch->who, &r->step);
+}
+
+/* A block goes without a free, because another has come to its address. */
+static void
+lose(struct replay *r, struct block *block)
+{
+	struct replay_step kept = r->step;
+
+	r->step.allocated = r->step.freed = false;
+	r->step.known = true;
+	r->step.gone = *block;
+	blocks_remove(&r->blocks, block);
+	r->lost++;
+	show(r);
+	r->step = kept;
+}
+
+/* A new block at the event's address. */
+static bool
+come(struct replay *r, const struct log_event *e, bool force)
+{
+	struct block *block = blocks_find(&r->blocks, e->address);
+
+	if (block) {
+		r->address = e->address;
+		if (!force)
+			return false;
+		lose(r, block);
+	}
+	block = blocks_add(&r->blocks, e->address);
+	block->requested = e->size;
+	block->usable = e->usable;
+	block->owner = r->step.thread;
+	r->step.come = *block;
+	r->step.allocated = true;
+	r->address = e->address;
+	return true;
+}
+
+static bool
+go(struct replay *r, uint64_t address, bool force)
+{
+	struct block *block = blocks_find(&r->blocks, address);
+
+	r->address = address;
+	if (!block && !force)
+		return false;
+	r->step.freed = true;
+	r->step.known = block;
+	if (!block)
+		return true;
+	r->step.gone = *block;
+	blocks_remove(&r->blocks, block);
+	return true;
+}
+
+static bool
+realloc_at_once(struct replay *r, const struct log_event *e, bool force)
+{
+	if (!force && e->old != e->address
+	    && blocks_find(&r->blocks, e->address)) {
+		r->address = e->address;
+		return false;
+	}
+	if (!go(r, e->old, force))
+		return false;
+	r->old = e->old;
+	return come(r, e, true);
+}
+
+/* The block that a realloc took up is still there, or again. */
+static void
+put_back(struct replay *r, struct replay_transit *t)
+{
+	struct block *block;
+
+	if (!t->pending)
+		return;
+	t->pending = false;
+	if (!t->known)
+		return;
+	block = blocks_find(&r->blocks, t->block.address);
+	if (block)
+		lose(r, block);
+	*blocks_add(&r->blocks, t->block.address) = t->block;
+}
+
+static bool
+begin_realloc(struct replay *r, const struct log_event *e, bool force)
+{
+	struct replay_transit *t = r->transit + e->slot;
+	struct block *block;
+
+	put_back(r, t);
+	block = blocks_find(&r->blocks, e->address);
+	r->address = e->address;
+	if (!block && !force)
+		return false;
+	t->pending = true;
+	t->known = block;
+	if (!block)
+		return true;
+	t->block = *block;
+	blocks_remove(&r->blocks, block);
+	return true;
+}
+
+static bool
+end_realloc(struct replay *r, const struct log_event *e, bool force)
+{
+	struct replay_transit *t = r->transit + e->slot;
+
+	if (!come(r, e, force))
+		return false;
+	if (!t->pending)
+		return true;
+	t->pending = false;
+	r->step.freed = true;
+	r->step.known = t->known;
+	r->step.gone = t->block;
+	return true;
+}
+
+static bool
+is_senseless(const struct log_event *e)
+{
+	return !e->address || e->size > MAX_BLOCK || e->usable > MAX_BLOCK;
+}
+
+/* The threads of an ancestor are not the log's. */
+static void
+introduce(struct replay *r, const struct log_event *e)
+{
+	if (!r->watch)
+		return;
+	r->who[e->slot] = threads_meet(&r->threads, e->tid, e->self, e->text,
+	    e->text_bytes);
+	r->step.thread = r->who[e->slot];
+}
+
+/* False: it cannot be yet, and FORCE is not set. */
+static bool
+apply(struct replay *r, const struct log_event *e, bool force)
+{
+	switch (e->kind) {
+	case LOG_FREE:
+	case LOG_X_FREE:
+		return e->address ? go(r, e->address, force) : true;
+	case LOG_MALLOC:
+	case LOG_CALLOC:
+	case LOG_X_ALLOC:
+	case LOG_X_REALLOC:
+	case LOG_X_RESIZED:
+		if (is_senseless(e)) {
+			r->senseless++;
+			return true;
+		}
+		if (e->kind == LOG_X_RESIZED)
+			return end_realloc(r, e, force);
+		return e->kind == LOG_X_REALLOC && e->old
+		    ? realloc_at_once(r, e, force) : come(r, e, force);
+	case LOG_X_RESIZE:
+		return e->address ? begin_realloc(r, e, force) : true;
+	case LOG_X_FAILED:
+		if (e->call == LOG_CALL_REALLOC
+		    || e->call == LOG_CALL_REALLOCARRAY)
+			put_back(r, r->transit + e->slot);
+		return true;
+	case LOG_X_THREAD:
+		introduce(r, e);
+		return true;
+	case LOG_X_NAME:
+		if (r->watch)
+			threads_rename(&r->threads, e->self, e->text,
+			    e->text_bytes);
+		return true;
+	default:
+		return true;
+	}
+}
+
+static bool
+take(struct replay *r, const struct log_event *e)
+{
+	struct replay_step *step = &r->step;
+
+	step->event = e;
+	step->thread = r->who[e->slot];
+	step->allocated = step->freed = step->known = false;
+	r->address = r->old = 0;
+	if (!apply(r, e, false)) {
+		if (!r->merge.forced && merge_park(&r->merge, r->address))
+			return false;
+		apply(r, e, true);
+	}
+	if (step->ticks < e->ticks)
+		step->ticks = e->ticks;
+	show(r);
+	return true;
+}
+
+static void
+show_progress(const struct replay *r)
+{
+	if (r->watch && r->watch->progress && r->log->bytes)
+		r->watch->progress(r->watch->who,
+		    (double)r->log->done / (double)r->log->bytes);
+}
+
+/* Bring the blocks up to the end of LOG, or to CUTS. */
+static void
+play(struct replay *r, struct reader *log, const struct stream_place *cuts)
+{
+	uint64_t until = r->watch ? r->watch->until : UINT64_MAX, n = 0;
+	const struct log_event *e;
+
+	r->log = log;
+	r->who = room_new(log->slot_count, sizeof *r->who);
+	memset(r->who, 0xff, log->slot_count * sizeof *r->who);
+	r->transit = room_new(log->slot_count, sizeof *r->transit);
+	merge_open(&r->merge, log, cuts, expect, r);
+	while ((e = merge_next(&r->merge)) && e->ticks < until) {
+		if (!take(r, e))
+			continue;
+		merge_taken(&r->merge, r->address);
+		if (r->old && r->merge.parked_count)
+			merge_wake(&r->merge, r->old);
+		if (++n % PROGRESS_EVENTS == 0)
+			show_progress(r);
+	}
+	for (size_t i = 0; i < log->slot_count; i++)
+		put_back(r, r->transit + i);
+	merge_close(&r->merge);
+	free(r->transit);
+	free(r->who);
+}
+
+/* The blocks that the process of LOG began with. */
+static void
+inherit(struct replay *r, struct reader *log, unsigned depth)
+{
+	struct reader origin;
+	struct stream_place *cuts;
+
+	if (!origin_is_told(log))
+		return;
+	if (depth == MAX_ANCESTORS) {
+		problems_note(&log->problems, "more than %d ancestors: what "
+		    "came from the first is unknown", MAX_ANCESTORS);
+		return;
+	}
+	if (!origin_open(&origin, log))
+		return;
+	inherit(r, &origin, depth + 1);
+	cuts = stream_inherited(log, &origin);
+	play(r, &origin, cuts);
+	if (origin.problems.kept)
+		problems_note(&log->problems, "the log of process %d, which "
+		    "it was forked from, has problems: %s",
+		    (int)origin.head.h.pid, origin.problems.lines[0]);
+	free(cuts);
+	reader_close(&origin);
+}
+
+static int
+by_address(const void *a, const void *b)
+{
+	const struct block *x = a, *y = b;
+
+	return (x->address > y->address) - (x->address < y->address);
+}
+
+static void
+show_inherited(const struct replay *r)
+{
+	struct block *list;
+	size_t n = 0;
+
+	if (!r->blocks.count || !r->watch->inherited)
+		return;
+	list = room_new(r->blocks.count, sizeof *list);
+	for (size_t i = 0; i <= r->blocks.mask; i++)
+		if (r->blocks.places[i].address)
+			list[n++] = r->blocks.places[i];
+	qsort(list, n, sizeof *list, by_address);
+	for (size_t i = 0; i < n; i++)
+		r->watch->inherited(r->watch->who, list + i);
+	free(list);
+}
+
+static void
+say_problems(const struct replay *r)
+{
+	struct problems *p = &r->log->problems;
+
+	if (r->lost)
+		problems_loss(p, "%" PRIu64 " blocks went without a free: "
+		    "their addresses were given again", r->lost);
+	if (r->senseless)
+		problems_loss(p, "damaged: %" PRIu64 " events make no sense "
+		    "and are left out", r->senseless);
+}
+
+void
+replay_run(struct replay *r, struct reader *log,
+    const struct replay_watch *watch)
+{
+	*r = (struct replay){ 0 };
+	blocks_init(&r->blocks);
+	threads_init(&r->threads);
+	inherit(r, log, 0);
+	r->watch = watch;
+	show_inherited(r);
+	r->lost = r->senseless = 0;
+	r->step = (struct replay_step){ .ticks = log->head.h.start.ticks };
+	play(r, log, NULL);
+	say_problems(r);
+}
+
+void
+replay_free(struct replay *r)
+{
+	blocks_free(&r->blocks);
+	threads_free(&r->threads);
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The live blocks over time: each event becomes a step that says what came
+ * and what went. */
+#ifndef TOOLS_REPLAY_H
+#define TOOLS_REPLAY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "blocks.h"
+#include "merge.h"
+#include "reader.h"
+#include "threads.h"
+
+static const uint32_t REPLAY_NO_THREAD = UINT32_MAX;
+
+struct replay_step {
+	const struct log_event *event;
+	uint64_t ticks;		/* never less than in the step before */
+	uint32_t thread;	/* in replay.threads, or REPLAY_NO_THREAD */
+	bool allocated, freed;	/* a realloc is both */
+	bool known;		/* what went had come before.  It can go
+				 * without a free: when another block takes
+				 * its address */
+	struct block come, gone;
+};
+
+/* Who wants to know.  All may be NULL. */
+struct replay_watch {
+	void *who;
+	/* Blocks that a forked child began with, by address. */
+	void (*inherited)(void *who, const struct block *block);
+	void (*step)(void *who, const struct replay_step *step);
+	/* Now and then: how much of the log is done, of 1. */
+	void (*progress)(void *who, double done);
+	uint64_t until;		/* no steps at or after this time */
+};
+
+/* A realloc on its way: its block is live, but not at its address. */
+struct replay_transit {
+	bool pending, known;
+	struct block block;
+};
+
+struct replay {
+	struct reader *log;
+	const struct replay_watch *watch;
+	struct merge merge;
+	struct blocks blocks;
+	struct threads threads;
+	uint32_t *who;			/* is at work in each slot */
+	struct replay_transit *transit;	/* in each slot */
+	struct replay_step step;
+	uint64_t address, old;		/* that the step is about; or what
+					 * is in its way; or 0 */
+	uint64_t lost;			/* blocks whose free is missing */
+	uint64_t senseless;		/* events that no program can cause */
+};
+
+/* Show WATCH all of LOG.  What is wrong is added to the log's problems.
+ * The result is good for its threads until replay_free. */
+void replay_run(struct replay *r, struct reader *log,
+    const struct replay_watch *watch);
+void replay_free(struct replay *r);
+
+#endif

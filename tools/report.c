@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* heaphook-report: options, logs, profiles, one renderer. */
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <langinfo.h>
+#include <limits.h>
+#include <locale.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli.h"
+#include "dump.h"
+#include "profile.h"
+#include "progress.h"
+#include "reader.h"
+#include "render.h"
+#include "room.h"
+
+enum { STATUS_USAGE = 2, STATUS_UNUSABLE = 3 };
+
+enum {
+	OPTION_DUMP = CLI_LONG, OPTION_FROM, OPTION_TO, OPTION_THREAD,
+	OPTION_PID, OPTION_RANK,
+};
+
+static const struct cli_option options[] = {
+	{ "from", OPTION_FROM, "TIME", NULL, "A part of it" },
+	{ "to", OPTION_TO, "TIME", "only between these, since the start",
+	    NULL },
+	{ "thread", OPTION_THREAD, "NAME", "only what threads with this name "
+	    "allocated", NULL },
+	{ "pid", OPTION_PID, "N", NULL, NULL },
+	{ "rank", OPTION_RANK, "N", "only logs of this process, this rank",
+	    NULL },
+	{ "format", 'f', "FORMAT", "text, json or csv", "Output" },
+	{ "dump", OPTION_DUMP, NULL, "every event, one line each", NULL },
+	{ "output", 'o', "FILE", "where to, if not standard output", NULL },
+	{ "quiet", 'q', NULL, "no progress bar", NULL },
+	CLI_COMMON
+};
+
+static const struct cli_tool tool = {
+	.name = "heaphook-report",
+	.operands = "LOG...",
+	.purpose = "Say what the logs of heaphook-run mean.",
+	.usage_status = STATUS_USAGE,
+	.options = options,
+};
+
+/* What the command line asks for. */
+static struct {
+	struct profile_part part;
+	struct profile_number pid, rank;
+	const struct renderer *renderer;
+	const char *format, *output;
+	bool dump, quiet;
+} want = { .part = { .to_s = INFINITY } };
+
+static double
+parse_time(const char *option, const char *text)
+{
+	uint64_t ns;
+
+	if (!cli_time(text, &ns))
+		cli_misuse("--%s: %s: expected a time, such as 1.5 or 20ms",
+		    option, text);
+	return (double)ns / 1e9;
+}
+
+static struct profile_number
+parse_number(const char *option, const char *text)
+{
+	char *end;
+	unsigned long n;
+
+	errno = 0;
+	n = strtoul(text, &end, 10);
+	if (*text < '0' || *text > '9' || *end || errno || n > INT_MAX)
+		cli_misuse("--%s: %s: expected a number", option, text);
+	return (struct profile_number){ true, n };
+}
+
+static void
+take_option(int key)
+{
+	switch (key) {
+	case OPTION_FROM:
+		want.part.from_s = parse_time("from", optarg);
+		break;
+	case OPTION_TO:
+		want.part.to_s = parse_time("to", optarg);
+		break;
+	case OPTION_THREAD:
+		want.part.thread = optarg;
+		break;
+	case OPTION_PID:
+		want.pid = parse_number("pid", optarg);
+		break;
+	case OPTION_RANK:
+		want.rank = parse_number("rank", optarg);
+		break;
+	case OPTION_DUMP:
+		want.dump = true;
+		break;
+	case 'f':
+		want.format = optarg;
+		break;
+	case 'o':
+		want.output = optarg;
+		break;
+	case 'q':
+		want.quiet = true;
+		break;
+	default:
+		break;
+	}
+}
+
+static void
+take_options(int argc, char **argv)
+{
+	int key;
+
+	while ((key = cli_next(argc, argv)) != -1)
+		take_option(key);
+	if (want.format && want.dump)
+		cli_misuse("--dump has a form of its own: --format cannot "
+		    "go with it");
+	want.renderer = render_find(want.format ? want.format : "text");
+	if (!want.renderer)
+		cli_misuse("--format: %s: expected text, json or csv",
+		    want.format);
+	if (want.part.from_s > want.part.to_s)
+		cli_misuse("--from is later than --to");
+	if (optind == argc)
+		cli_misuse("no log is given");
+}
+
+/* Output goes where stdout goes; not over what is about to be read. */
+static void
+open_output(int argc, char **argv)
+{
+	struct stat to, from;
+
+	if (!want.output)
+		return;
+	if (!stat(want.output, &to))
+		for (int i = optind; i < argc; i++)
+			if (!stat(argv[i], &from) && from.st_dev == to.st_dev
+			    && from.st_ino == to.st_ino)
+				cli_misuse("%s: is one of the logs",
+				    want.output);
+	if (!freopen(want.output, "w", stdout))
+		die(STATUS_USAGE, "%s: %s", want.output, strerror(errno));
+}
+
+static void
+finish_output(void)
+{
+	bool failed = ferror(stdout);
+
+	if (fclose(stdout) || failed)
+		die(STATUS_USAGE, "%s: %s", want.output ? want.output
+		    : "standard output", strerror(errno));
+}
+
+static struct render_look
+find_look(void)
+{
+	struct render_look look = { .columns = 80 };
+	const char *told = getenv("COLUMNS");
+	struct winsize size;
+
+	if (told && atoi(told) >= 40 && atoi(told) <= 500)
+		look.columns = (unsigned)atoi(told);
+	else if (!ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) && size.ws_col >= 40)
+		look.columns = size.ws_col;
+	setlocale(LC_CTYPE, "");
+	look.utf8 = !strcmp(nl_langinfo(CODESET), "UTF-8");
+	return look;
+}
+
+static bool
+is_wanted(const struct log_header *h)
+{
+	return (!want.pid.known || (uint64_t)h->pid == want.pid.value)
+	    && (!want.rank.known || (uint64_t)h->rank == want.rank.value);
+}
+
+struct result {
+	struct profile *list;
+	size_t count;		/* profiles, or logs dumped */
+	bool unusable;		/* at least one log */
+};
+
+static void
+read_log(struct result *result, const char *path)
+{
+	struct profile *p = result->list + result->count;
+	struct reader log;
+	const char *why = reader_open(&log, path);
+
+	if (why) {
+		warn("%s: %s", path, why);
+		result->unusable = true;
+		return;
+	}
+	if (!is_wanted(&log.head.h)) {
+		reader_close(&log);
+		return;
+	}
+	result->count++;
+	if (want.dump)
+		dump_log(stdout, &log, &want.part, progress_show);
+	else
+		profile_make(p, &log, &want.part, progress_show);
+	if (!want.dump && want.part.thread && !p->thread_count)
+		warn("%s: no thread is called %s", path, want.part.thread);
+	reader_close(&log);
+}
+
+int
+main(int argc, char **argv)
+{
+	struct result result = { 0 };
+	struct render_look look;
+
+	cli_start(&tool);
+	take_options(argc, argv);
+	open_output(argc, argv);
+	look = find_look();
+	result.list = room_new((size_t)(argc - optind), sizeof *result.list);
+	progress_begin((size_t)(argc - optind), !want.quiet
+	    && !(want.dump && isatty(STDOUT_FILENO)));
+	for (int i = optind; i < argc; i++) {
+		progress_next();
+		read_log(&result, argv[i]);
+	}
+	progress_end();
+	if (!result.count && !result.unusable) {
+		warn("none of the logs is of this process or rank");
+		result.unusable = true;
+	}
+	if (!want.dump)
+		want.renderer->run(stdout, result.list, result.count, &look);
+	finish_output();
+	for (size_t i = 0; !want.dump && i < result.count; i++)
+		profile_free(result.list + i);
+	free(result.list);
+	return result.unusable ? STATUS_UNUSABLE : 0;
+}

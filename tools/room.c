@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "room.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+
+enum { STATUS_NO_MEMORY = 3 };
+
+static void *
+need(void *block)
+{
+	if (!block)
+		die(STATUS_NO_MEMORY, "out of memory");
+	return block;
+}
+
+void *
+room_new(size_t count, size_t bytes)
+{
+	return need(calloc(count ? count : 1, bytes));
+}
+
+void *
+room_grow(void *old, size_t count, size_t bytes)
+{
+	return need(reallocarray(old, count, bytes));
+}
+
+char *
+room_text(const char *text, size_t max)
+{
+	return need(strndup(text, max));
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The events of one slot, in the order in which they happened.
+ *
+ * Chunks are read in the order of their numbers, through a small window
+ * each.  What a signal handler did in the middle of an event stands in a
+ * slot of its own, with the place it belongs to; it is put in there.  Each
+ * chunk begins with LOG_X_THREAD, also where the log only says so in the
+ * chunk's head; LOG_X_TIME, LOG_X_NESTED, LOG_X_INHERIT and kinds of later
+ * versions do not come out. */
+#ifndef TOOLS_STREAM_H
+#define TOOLS_STREAM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "log/codec.h"
+#include "reader.h"
+
+enum {
+	STREAM_BATCH = 16,
+	STREAM_DEPTH = 8,	/* handlers that interrupt each other */
+};
+
+/* A place in a slot; events at OFFSET and after are beyond it. */
+struct stream_place {
+	uint64_t seq;
+	uint32_t offset;
+};
+
+/* What stands from OFFSET on was done by a handler, when the event WHERE in
+ * slot HOST was about to be stored. */
+struct stream_splice {
+	uint32_t host, slot;		/* in reader.slots */
+	struct stream_place where;
+	uint64_t last, ticks;
+	size_t chunk;			/* in reader.chunks */
+	uint32_t offset;
+	bool used;
+};
+
+/* One chunk after another of one slot. */
+struct stream_lane {
+	uint32_t slot;			/* in reader.slots */
+	bool guest;			/* a handler's, up to its next place */
+	size_t next;			/* chunk to look at after this one */
+	uint64_t seq;			/* of the last one seen */
+	const struct reader_chunk *chunk;	/* NULL: between chunks */
+	struct log_reader at;		/* in the window */
+	const unsigned char *window;	/* the buffer, or the chunk as kept */
+	uint32_t window_at;		/* where in the chunk it begins */
+	uint32_t window_bytes;
+	uint32_t end;			/* of the chunk's events, at most */
+	struct stream_place limit;	/* of the lane */
+	size_t splice, splice_end;	/* who interrupts us, still to come */
+	unsigned char *buffer;
+	uint32_t buffer_bytes;
+};
+
+struct streams;
+
+struct stream {
+	struct streams *all;
+	unsigned at, filled;		/* of the batch */
+	struct log_event batch[STREAM_BATCH];
+	uint64_t time;			/* of the last event: it never goes back */
+	unsigned depth;
+	struct stream_lane lanes[STREAM_DEPTH];
+	int32_t tid;			/* who is at work */
+	uint64_t self;
+	char name[LOG_NAME_BYTES];
+};
+
+struct streams {
+	struct reader *log;
+	struct stream *list;
+	size_t count;
+	struct stream_splice *splices;	/* by host and place */
+	size_t splice_count, splice_room;
+	const struct stream_place *cuts;	/* one for each slot, or NULL */
+};
+
+/* Of all slots of LOG, as far as CUTS, which may be NULL: no limit. */
+void streams_open(struct streams *s, struct reader *log,
+    const struct stream_place *cuts);
+void streams_close(struct streams *s);
+
+/* Decode the next events into the batch.  Texts in it last until the next
+ * call; slot is the place in reader.slots.  False: there are no more. */
+bool stream_fill(struct stream *s);
+
+/* How far the log of FROM, whose child wrote LOG, had come when it forked:
+ * a place for each slot of FROM.  The caller frees it. */
+struct stream_place *stream_inherited(struct reader *log,
+    const struct reader *from);
+
+#endif

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "timeline.h"
+
+void
+timeline_begin(struct timeline *t, uint64_t ticks, uint64_t live)
+{
+	*t = (struct timeline){ .start = ticks, .width = 1, .end = 1 };
+	t->points[0] = (struct timeline_point){ live, live };
+}
+
+/* Two points become one. */
+static void
+halve(struct timeline *t)
+{
+	for (unsigned i = 0; i <= t->at / 2; i++) {
+		struct timeline_point a = t->points[2 * i], b = a;
+
+		if (2 * i + 1 <= t->at)
+			b = t->points[2 * i + 1];
+		if (b.peak < a.peak)
+			b.peak = a.peak;
+		t->points[i] = b;
+	}
+	t->at /= 2;
+	t->width *= 2;
+}
+
+void
+timeline_advance(struct timeline *t, uint64_t ticks)
+{
+	uint64_t from_start = ticks - t->start, live = t->points[t->at].live;
+
+	while (from_start / t->width >= TIMELINE_POINTS)
+		halve(t);
+	while (t->at < from_start / t->width)
+		t->points[++t->at] = (struct timeline_point){ live, live };
+	if (__builtin_mul_overflow(t->width, t->at + 1, &t->end))
+		t->end = UINT64_MAX;
+}
