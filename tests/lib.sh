@@ -33,7 +33,9 @@ for hh_name in $(env | sed -n 's/^\(HEAPHOOK_[A-Z_]*\)=.*/\1/p'); do
 done
 unset LD_PRELOAD TMOUT
 LC_ALL=C
-export LC_ALL
+# For tools built with --enable-sanitize, below a preload.
+ASAN_OPTIONS=verify_asan_link_order=0
+export LC_ALL ASAN_OPTIONS
 
 hh_done=0
 hh_failed=0

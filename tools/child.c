@@ -79,7 +79,7 @@ child_wait(pid_t child)
 		if (number > 0 && number != SIGCHLD && info.si_code <= 0)
 			kill(child, number);
 	}
-	/* What ended it, from the terminal say, was not meant for the report. */
+	/* What ended it, from the terminal say, is not for the report. */
 	while (sigtimedwait(&all, NULL, &(struct timespec){ 0, 0 }) > 0)
 		;
 	restore();

@@ -121,7 +121,8 @@ static const struct trait *
 library_trait(const char *name)
 {
 	for (const struct trait *t = traits; t->name; t++)
-		if (t->library && !strncmp(name, t->library, strlen(t->library)))
+		if (t->library
+		    && !strncmp(name, t->library, strlen(t->library)))
 			return t;
 	return NULL;
 }
@@ -289,7 +290,7 @@ kind_beside(const struct image *i, const struct image *us,
 	what[0] = '\0';
 	its_loader = loader(i, &e);
 	our_loader = loader(us, &ours);
-	/* The loader itself as a command has none, and preloads all the same. */
+	/* The loader as a command has none, and preloads all the same. */
 	if (!its_loader)
 		return same_file(our_loader, i) ? IMAGE_PLAIN : IMAGE_STATIC;
 	if (access(its_loader, X_OK)) {
