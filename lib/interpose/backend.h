@@ -49,10 +49,11 @@ void hh_backend_thread_named(unsigned long thread, const char *name);
 void hh_backend_mapped(enum hh_call call, const void *at, size_t bytes,
     const void *old, size_t old_bytes);
 
-/* The descriptor that the program must not close; -1 when there is none. */
-int hh_backend_descriptor(void);
+/* Descriptors that are not the program's, in rising order; how many. */
+enum { HH_HIDDEN = 2 };
+int hh_backend_hidden(int fds[HH_HIDDEN]);
 
 /* The program wants this very number: ours moves away. */
-void hh_backend_move_descriptor(void);
+void hh_backend_move_descriptor(int fd);
 
 #endif

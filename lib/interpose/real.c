@@ -130,6 +130,8 @@ hh_real_find(void)
 	static _Atomic int done;
 	struct hh_real found = { .free = NULL };
 
+	if (atomic_load_explicit(&done, memory_order_acquire))
+		return;
 	/* A nested call, from dlsym, has the boot functions already; another
 	 * thread waits.  Threads this early are unheard of. */
 	if (atomic_exchange(&begun, 1)) {

@@ -94,7 +94,13 @@ dlopen(const char *file, int mode)
 static bool
 is_hidden(int fd)
 {
-	return fd >= 0 && fd == hh_backend_descriptor();
+	int fds[HH_HIDDEN];
+	int count = hh_backend_hidden(fds);
+
+	for (int i = 0; i < count; i++)
+		if (fds[i] == fd)
+			return true;
+	return false;
 }
 
 HH_EXPORT int
@@ -108,30 +114,41 @@ close(int fd)
 	return hh_real.close(fd);
 }
 
+/* The range, in the pieces that our descriptors leave of it. */
 HH_EXPORT int
 close_range(unsigned first, unsigned last, int flags)
 {
-	unsigned ours = (unsigned)hh_backend_descriptor();
-	int result = 0;
+	int fds[HH_HIDDEN];
+	int count = hh_backend_hidden(fds), result = 0;
 
 	hh_real_find();
 	if (!hh_real.close_range) {
 		errno = ENOSYS;
 		return -1;
 	}
-	if (hh_backend_descriptor() < 0 || ours < first || ours > last)
-		return hh_real.close_range(first, last, flags);
-	if (ours > first)
-		result = hh_real.close_range(first, ours - 1, flags);
-	if (!result && ours < last)
-		result = hh_real.close_range(ours + 1, last, flags);
+	for (int i = 0; i < count && result == 0; i++) {
+		unsigned ours = (unsigned)fds[i];
+
+		if (ours < first || ours > last)
+			continue;
+		if (ours > first)
+			result = hh_real.close_range(first, ours - 1, flags);
+		first = ours + 1;
+	}
+	if (result == 0 && first <= last)
+		result = hh_real.close_range(first, last, flags);
 	return result;
 }
 
 HH_EXPORT void
 closefrom(int first)
 {
-	close_range(first < 0 ? 0 : (unsigned)first, ~0u, 0);
+	hh_real_find();
+	if (close_range(first < 0 ? 0 : (unsigned)first, ~0u, 0) == 0)
+		return;
+	/* A kernel without close_range. */
+	for (int fd = first < 0 ? 0 : first; fd < sysconf(_SC_OPEN_MAX); fd++)
+		close(fd);
 }
 
 HH_EXPORT int
@@ -139,7 +156,7 @@ dup2(int from, int to)
 {
 	hh_real_find();
 	if (is_hidden(to))
-		hh_backend_move_descriptor();
+		hh_backend_move_descriptor(to);
 	return hh_real.dup2(from, to);
 }
 
@@ -148,6 +165,6 @@ dup3(int from, int to, int flags)
 {
 	hh_real_find();
 	if (is_hidden(to))
-		hh_backend_move_descriptor();
+		hh_backend_move_descriptor(to);
 	return hh_real.dup3(from, to, flags);
 }

@@ -30,7 +30,7 @@ static bool
 is_own_log(void)
 {
 	return !hh_off && hh_head && hh_stream_alive()
-	    && hh_head->h.pid == hh_sys_getpid();
+	    && (hh_file_sealed() || hh_head->h.pid == hh_sys_getpid());
 }
 
 void
@@ -39,7 +39,8 @@ hh_backend_exit(int status)
 	if (!is_own_log())
 		return;
 	hh_head_set_state(LOG_EXITED, status);
-	hh_start_summary();
+	if (!hh_file_sealed())
+		hh_start_summary();
 }
 
 void
@@ -94,15 +95,27 @@ hh_backend_mapped(enum hh_call call, const void *at, size_t bytes,
 }
 
 int
-hh_backend_descriptor(void)
+hh_backend_hidden(int fds[HH_HIDDEN])
 {
-	return hh_file_descriptor();
+	int log = hh_file_descriptor(), summary = hh_start_summary_fd();
+	int count = 0;
+
+	if (summary >= 0 && summary < log)
+		fds[count++] = summary;
+	if (log >= 0)
+		fds[count++] = log;
+	if (summary >= 0 && summary > log)
+		fds[count++] = summary;
+	return count;
 }
 
 void
-hh_backend_move_descriptor(void)
+hh_backend_move_descriptor(int fd)
 {
-	hh_file_move_descriptor();
+	if (fd == hh_file_descriptor())
+		hh_file_move_descriptor();
+	else
+		hh_start_move_summary_fd();
 }
 
 /* The public functions; heaphook.h names them for programs. */

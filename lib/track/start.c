@@ -91,13 +91,20 @@ read_variables(void)
 		keep_stderr();
 }
 
-/* Valgrind puts an allocator of its own into libc, in place. */
+/* Most of valgrind's tools put an allocator of their own into libc, in
+ * place: there are no words of glibc's before its blocks. */
 static bool
 under_valgrind(void)
 {
-	const char *preload = hh_conf_get("LD_PRELOAD");
+	static const char word[] = "/vgpreload_";
+	const char *at = hh_conf_get("LD_PRELOAD");
 
-	return preload && strstr(preload, "/vgpreload_");
+	while (at && (at = strstr(at, word))) {
+		at += sizeof word - 1;
+		if (strncmp(at, "core", 4) != 0)
+			return true;
+	}
+	return false;
 }
 
 static void
@@ -132,14 +139,35 @@ look_at_image(void)
 	return true;
 }
 
+static bool
+has_stderr(void)
+{
+	struct stat st;
+
+	return wanted.summary_fd >= 0
+	    && hh_sys_fstat(wanted.summary_fd, &st) == 0
+	    && st.st_dev == wanted.summary_st.st_dev
+	    && st.st_ino == wanted.summary_st.st_ino;
+}
+
+int
+hh_start_summary_fd(void)
+{
+	return wanted.summary_fd;
+}
+
+void
+hh_start_move_summary_fd(void)
+{
+	if (has_stderr())
+		wanted.summary_fd = hh_sys_dup_high(wanted.summary_fd);
+}
+
 /* A child's summary line is its parent's business. */
 static void
 drop_stderr(void)
 {
-	struct stat st;
-
-	if (hh_sys_fstat(wanted.summary_fd, &st) == 0
-	    && st.st_ino == wanted.summary_st.st_ino)
+	if (has_stderr())
 		hh_sys_close(wanted.summary_fd);
 	wanted.summary_fd = -1;
 }
@@ -151,7 +179,7 @@ hh_start(const struct hh_head_origin *origin)
 
 	if (!wanted.known && !look_at_image())
 		return false;
-	if (origin->pid && wanted.summary_fd >= 0)
+	if (origin->pid)
 		drop_stderr();
 	head = hh_file_create(wanted.limit,
 	    sizeof *head + LOG_FIRST_SLOT_BYTES);
@@ -169,13 +197,9 @@ hh_start_summary(void)
 {
 	struct heaphook_stats total;
 	struct hh_text t;
-	struct stat st;
 	char line[512];
 
-	if (wanted.summary_fd < 0
-	    || hh_sys_fstat(wanted.summary_fd, &st) != 0
-	    || st.st_dev != wanted.summary_st.st_dev
-	    || st.st_ino != wanted.summary_st.st_ino)
+	if (!has_stderr())
 		return;
 	hh_totals(&total);
 	t = hh_text_in(line, sizeof line - 1);

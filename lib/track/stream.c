@@ -9,6 +9,7 @@
 #include "count.h"
 #include "file.h"
 #include "head.h"
+#include "note.h"
 #include "start.h"
 
 enum {
@@ -115,13 +116,16 @@ make_stream(int tid)
 }
 
 /* No thread tells us that it ends, and none need: its last frees come after
- * every destructor.  Whose owner does not exist any more is free. */
+ * every destructor.  Whose owner does not exist any more is free; so is one
+ * of a thread of our number, for we have none, unless it is nested. */
 static bool
-take_over(struct hh_stream *s, int tid)
+take_over(struct hh_stream *s, int tid, bool nested)
 {
 	int owner = atomic_load(&s->owner);
 
-	if (owner && owner != tid
+	if (s->nested != nested)
+		return false;
+	if (owner && (owner != tid || nested)
 	    && (hh_file_sealed() || hh_sys_thread_exists(owner)))
 		return false;
 	return atomic_compare_exchange_strong(&s->owner, &owner, tid);
@@ -135,7 +139,7 @@ find_stream(int tid, bool nested)
 	for (uint32_t n = 0; n < count && n < LOOKS; n++) {
 		struct hh_stream *s = stream_at(look_from++ % count);
 
-		if (s->nested == nested && s != hh_mine && take_over(s, tid))
+		if (take_over(s, tid, nested))
 			return s;
 	}
 	return NULL;
@@ -302,6 +306,7 @@ acquire(bool nested)
 		give_slot(s);
 	}
 	s->countdown = 1;
+	s->inner = NULL;
 	if (s->counters)
 		hh_count_window(s);
 	return s;
@@ -497,6 +502,8 @@ come_alive(void)
 	starter = hh_sys_gettid();
 	alive = hh_head ? start_child() : start_image();
 	atomic_store(fate, FATE_ALIVE);
+	if (alive && hh_mode & HH_PAUSED)
+		hh_note_pause(true);
 	return alive;
 }
 
