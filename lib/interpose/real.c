@@ -79,6 +79,18 @@ is_ours(const void *at)
 	    && its.dli_fbase == ours.dli_fbase;
 }
 
+/* A program that is not position-independent and takes malloc's address
+ * has one of its own for it, a stub that leads to whoever is first. */
+static bool
+is_stub(const void *at)
+{
+	Dl_info info;
+	const ElfW(Sym) *symbol = NULL;
+
+	return dladdr1(at, &info, (void **)&symbol, RTLD_DL_SYMENT)
+	    && symbol && symbol->st_shndx == SHN_UNDEF;
+}
+
 static bool
 is_program(const void *at)
 {
@@ -99,7 +111,7 @@ look_at_order(void *next_malloc)
 
 	hh_real_order.next_is_libc =
 	    next_malloc == dlsym(RTLD_NEXT, "__libc_malloc");
-	if (first && !is_ours(first)) {
+	if (first && !is_ours(first) && !is_stub(first)) {
 		hh_real_order.program_first = is_program(first);
 		hh_real_order.other_first = !hh_real_order.program_first;
 	}
