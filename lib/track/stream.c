@@ -246,6 +246,14 @@ change_thread(struct hh_stream *s)
 	log_put_long(&s->w, &l, dt);
 }
 
+/* Its events have ended, but its counters go on: no sum of it would hold. */
+static void
+reopen(struct log_trailer *t)
+{
+	t->seq = 0;
+	t->sum = 0;	/* also the zero byte that ends the events */
+}
+
 /* The slot is full: it is appended and used again, or stays where it is. */
 static void
 next_chunk(struct hh_stream *s)
@@ -260,14 +268,18 @@ next_chunk(struct hh_stream *s)
 	t->seq = s->seq;
 	if (hh_file_sealed()) {
 		chunk = hh_file_slot(LOG_SLOT_BYTES, s->number);
-		if (!chunk)
+		if (!chunk) {
+			reopen(t);
 			return;
+		}
 		chunk->counters = old->counters;
 		begin_chunk(s, chunk, s->seq + 1);
 		return;
 	}
-	if (!hh_file_append(old))
+	if (!hh_file_append(old)) {
+		reopen(t);
 		return;
+	}
 	hh_head_touch();
 	/* A handler that comes now would misplace its events. */
 	hh_sys_block_signals(&kept);
