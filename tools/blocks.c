@@ -1,21 +1,34 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "blocks.h"
 
-#include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/random.h>
 
 #include "room.h"
 
-enum { FIRST_BITS = 10 };
+enum { FIRST_BITS = 12 };
+
+/* Large pages: nearly every look at a large table is at another page. */
+static struct block *
+need_places(size_t bytes)
+{
+	void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (at == MAP_FAILED)
+		room_none();
+	madvise(at, bytes, MADV_HUGEPAGE);
+	return at;
+}
 
 static void
 make_places(struct blocks *b, unsigned bits)
 {
 	size_t places = (size_t)1 << bits;
 
-	b->places = room_new(places, sizeof *b->places);
+	b->places = need_places(places * sizeof *b->places);
 	b->mask = places - 1;
-	b->limit = places / 8 * 5;
+	b->limit = places / 2;
 	b->shift = 64 - bits;
 }
 
@@ -32,8 +45,7 @@ blocks_init(struct blocks *b)
 void
 blocks_free(struct blocks *b)
 {
-	free(b->places);
-	b->places = NULL;
+	munmap(b->places, (b->mask + 1) * sizeof *b->places);
 }
 
 void
@@ -43,11 +55,10 @@ blocks_grow(struct blocks *b)
 	size_t n = b->mask + 1;
 
 	make_places(b, 64 - b->shift + 1);
-	b->count = 0;
 	for (size_t i = 0; i < n; i++)
 		if (old[i].address)
-			*blocks_add(b, old[i].address) = old[i];
-	free(old);
+			*blocks_place(b, old[i].address) = old[i];
+	munmap(old, n * sizeof *old);
 }
 
 /* What stands behind the gap moves into it, if the gap lies on the way from

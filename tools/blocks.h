@@ -47,32 +47,39 @@ blocks_expect(const struct blocks *b, uint64_t address)
 	__builtin_prefetch(b->places + blocks_home(b, address), 1);
 }
 
-/* The block at ADDRESS, which is not 0; NULL if none is live there. */
+/* Where the block at ADDRESS, which is not 0, is; or a free place, where it
+ * would be put. */
 static inline struct block *
-blocks_find(const struct blocks *b, uint64_t address)
+blocks_place(const struct blocks *b, uint64_t address)
 {
 	size_t i = blocks_home(b, address);
 
-	for (; b->places[i].address; i = (i + 1) & b->mask)
-		if (b->places[i].address == address)
-			return b->places + i;
-	return NULL;
+	while (b->places[i].address && b->places[i].address != address)
+		i = (i + 1) & b->mask;
+	return b->places + i;
 }
 
-/* A place for a block at ADDRESS, where none is live. */
+/* NULL if no block is live there. */
 static inline struct block *
-blocks_add(struct blocks *b, uint64_t address)
+blocks_find(const struct blocks *b, uint64_t address)
 {
-	size_t i;
+	struct block *place = blocks_place(b, address);
 
-	if (b->count == b->limit)
+	return place->address ? place : NULL;
+}
+
+/* PLACE, which is free and was just given for ADDRESS, is taken by it; it
+ * moves when the table must grow. */
+static inline struct block *
+blocks_take(struct blocks *b, struct block *place, uint64_t address)
+{
+	if (b->count == b->limit) {
 		blocks_grow(b);
+		place = blocks_place(b, address);
+	}
 	b->count++;
-	i = blocks_home(b, address);
-	while (b->places[i].address)
-		i = (i + 1) & b->mask;
-	b->places[i].address = address;
-	return b->places + i;
+	place->address = address;
+	return place;
 }
 
 #endif

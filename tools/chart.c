@@ -101,6 +101,7 @@ void
 chart_bar(FILE *to, uint64_t part, uint64_t whole, unsigned columns,
     bool utf8)
 {
-	for (unsigned n = scale(part, whole, columns); n; n--)
+	for (unsigned n = scale(part, whole, columns); n && columns;
+	    n--, columns--)
 		fputs(utf8 ? "█" : "#", to);
 }

@@ -114,26 +114,30 @@ newest(struct reader *log, const struct reader_slot *slot,
 	return false;
 }
 
-/* Their sum over all slots; counters may wrap, as any bytes may. */
+/* Counters may wrap, as any bytes may. */
 static void
 add_counters(struct log_counters *sum, const struct log_counters *c)
 {
 	sum->allocations += c->allocations;
 	sum->frees += c->frees;
 	sum->failed += c->failed;
-	sum->live = (int64_t)((uint64_t)sum->live + (uint64_t)c->live);
+	sum->live = (int64_t)((uint64_t)sum->live + (uint64_t)c->live
+	    - (uint64_t)c->told);
 	sum->allocated += c->allocated;
 }
 
+/* Of the process: all slots, threads without one, and what they told. */
 static struct log_counters
 sum_counters(struct reader *log)
 {
-	struct log_counters sum = { 0 };
+	struct log_counters sum = { .live = log->head.h.live };
 	struct log_chunk head;
 
+	add_counters(&sum, &log->head.h.others);
 	for (size_t i = 0; i < log->slot_count; i++)
 		if (newest(log, log->slots + i, &head))
 			add_counters(&sum, &head.counters);
+	sum.live = sum.live > 0 ? sum.live : 0;
 	return sum;
 }
 
@@ -205,12 +209,13 @@ facts_summary(struct profile *p, struct reader *log)
 	p->frees = facts_known(sum.frees);
 	p->failed = facts_known(sum.failed);
 	p->allocated_bytes = facts_known(sum.allocated);
-	p->peak_bytes = facts_known(not_negative(h->peak));
+	p->peak_bytes = facts_known((uint64_t)(h->peak > sum.live ? h->peak
+	    : sum.live));
 	p->peak_usable_bytes = p->peak_bytes;
 	p->peak_s = reader_seconds(log, h->peak_ticks);
 	p->peak_error_bytes = facts_known(h->peak_error);
 	p->live_blocks = at_least((int64_t)(sum.allocations - sum.frees), 0);
-	p->live_bytes = facts_known(not_negative(sum.live));
+	p->live_bytes = facts_known((uint64_t)sum.live);
 	p->live_usable_bytes = p->live_bytes;
 	p->timeline_end_s = p->elapsed_s;
 	set_threads(p, log);
@@ -251,10 +256,11 @@ facts_stopped(struct profile *p, struct reader *log)
 	p->allocated_bytes = p->live_bytes = unknown;
 	p->live_blocks = plain ? at_least((int64_t)(sum.allocations
 	    - sum.frees), 0) : unknown;
-	p->live_usable_bytes = facts_known(not_negative(sum.live));
+	p->live_usable_bytes = facts_known((uint64_t)sum.live);
 	p->peak_error_bytes = facts_known(h->peak_error);
-	if (!h->timeline_used
-	    || peak_after_stop(&log->head) > p->peak_bytes.value) {
+	if (!h->timeline_used || h->peak_error > p->peak_bytes.value
+	    || peak_after_stop(&log->head)
+	    > p->peak_bytes.value - h->peak_error) {
 		p->peak_bytes = unknown;
 		p->peak_s = NAN;
 	}
@@ -320,6 +326,11 @@ facts_problems(struct profile *p, struct reader *log)
 	note_flags(q, log->head.h.flags);
 	if (log->head.h.stop)
 		note_stop(log);
+	else if (log->head.h.mode == LOG_EVENTS
+	    && log->head.h.others.allocations)
+		problems_loss(q, "%" PRIu64 " allocations are only counted: "
+		    "there was no place for more threads",
+		    log->head.h.others.allocations);
 	if (log->state == READER_RUNNING)
 		problems_note(q, "the process still runs: this is how far "
 		    "its log has come");

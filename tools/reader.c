@@ -104,11 +104,9 @@ add_chunk(struct reader *r, struct scan *s, const struct log_chunk *c,
 	*chunk = (struct reader_chunk){
 		.at = s->at, .seq = c->seq, .slot = c->slot,
 		.bytes = extent, .flags = c->flags, .whole = whole,
+		.cut = extent < c->bytes && r->state != READER_RUNNING,
 	};
 	keep(r, s, chunk);
-	if (extent < c->bytes && r->state != READER_RUNNING)
-		problems_loss(&r->problems, "the log is cut: it ends within "
-		    "chunk %" PRIu64 " of slot %" PRIu32, c->seq, c->slot);
 }
 
 /* A hole may be as large as the file system likes. */
@@ -189,29 +187,51 @@ group_slots(struct reader *r)
 	}
 }
 
+/* Counters only: a table of heads, one for each slot. */
+static void
+scan_table(struct reader *r, struct scan *s)
+{
+	struct log_chunk c;
+
+	for (; s->at < LOG_HEADER_BYTES + LOG_FIRST_SLOT_BYTES;
+	    s->at += sizeof c)
+		if (reader_read(r, s->at, &c, sizeof c) == sizeof c
+		    && c.magic == LOG_CHUNK_MAGIC)
+			add_chunk(r, s, &c, sizeof c, false);
+}
+
+static void
+say_missing(struct reader *r, const struct scan *s)
+{
+	const struct log_header *h = &r->head.h;
+
+	if (r->bytes < LOG_HEADER_BYTES)
+		problems_loss(&r->problems, "the log is cut: it ends within "
+		    "its header, after %" PRIu64 " bytes", r->bytes);
+	else if (s->slots < h->slots && !h->stop && !h->others.allocations)
+		problems_loss(&r->problems, "the log is cut or damaged: %"
+		    PRIu32 " of its %" PRIu32 " slots are missing",
+		    h->slots - s->slots, h->slots);
+	if (s->strange)
+		problems_loss(&r->problems, "damaged: %" PRIu64 " pages of "
+		    "4096 bytes are no part of a chunk", s->strange);
+}
+
 static void
 find_chunks(struct reader *r)
 {
 	struct scan s = { .at = LOG_HEADER_BYTES, .covered = LOG_HEADER_BYTES };
 
-	while (s.at < r->bytes)
+	if (r->head.h.mode == LOG_SUMMARY)
+		scan_table(r, &s);
+	while (r->head.h.mode == LOG_EVENTS && s.at < r->bytes)
 		scan_one(r, &s);
 	if (r->chunk_count)
 		qsort(r->chunks, r->chunk_count, sizeof *r->chunks, by_number);
 	group_slots(r);
 	s.slots += (uint32_t)r->slot_count;
-	if (r->state == READER_RUNNING)
-		return;
-	if (r->bytes < LOG_HEADER_BYTES)
-		problems_loss(&r->problems, "the log is cut: it ends within "
-		    "its header, after %" PRIu64 " bytes", r->bytes);
-	else if (s.slots < r->head.h.slots)
-		problems_loss(&r->problems, "the log is cut or damaged: %"
-		    PRIu32 " of its %" PRIu32 " slots are missing",
-		    r->head.h.slots - s.slots, r->head.h.slots);
-	if (s.strange)
-		problems_loss(&r->problems, "damaged: %" PRIu64 " pages of "
-		    "4096 bytes are no part of a chunk", s.strange);
+	if (r->state != READER_RUNNING)
+		say_missing(r, &s);
 }
 
 /* Settle what the header says of the process's end. */
@@ -326,6 +346,17 @@ sum_is_right(struct reader *r, const struct reader_chunk *chunk)
 	return t.sum == log_sum(r->scratch, chunk->bytes);
 }
 
+/* When events have stopped, a full slot stays where it is and goes on
+ * counting: its sum is of earlier counters. */
+static bool
+may_differ(const struct reader *r, const struct reader_chunk *chunk)
+{
+	const struct reader_chunk *end = r->chunks + r->chunk_count;
+
+	return r->head.h.stop
+	    && (chunk + 1 == end || chunk[1].slot != chunk->slot);
+}
+
 bool
 reader_check(struct reader *r, const struct reader_chunk *chunk,
     struct log_chunk *head)
@@ -338,7 +369,8 @@ reader_check(struct reader *r, const struct reader_chunk *chunk,
 		return false;
 	return head->magic == LOG_CHUNK_MAGIC && head->slot == chunk->slot
 	    && head->seq == chunk->seq
-	    && (!chunk->whole || sum_is_right(r, chunk));
+	    && (!chunk->whole || may_differ(r, chunk)
+	    || sum_is_right(r, chunk));
 }
 
 const char *

@@ -17,7 +17,7 @@ struct reader_chunk {
 	uint32_t slot;		/* as the log numbers it */
 	uint32_t bytes;		/* as far as the file has them */
 	uint32_t flags;		/* enum log_chunk_flag */
-	bool whole;
+	bool whole, cut;	/* by the end of the file */
 	unsigned char *kept;	/* an open slot of a process that still runs,
 				 * as it was when the log was opened */
 };

@@ -232,11 +232,13 @@ put_sizes(FILE *to, const struct profile *p, const struct render_look *l)
 {
 	struct profile_size list[PROFILE_SIZES];
 	size_t n = p->size_count < SIZES_SHOWN ? p->size_count : SIZES_SHOWN;
+	uint64_t most;
 
 	if (!n)
 		return;
 	memcpy(list, p->sizes, p->size_count * sizeof *list);
 	qsort(list, p->size_count, sizeof *list, by_count);
+	most = list[0].allocations;
 	qsort(list, n, sizeof *list, by_from);
 	fprintf(to, "\n%24s %15s\n", "bytes", "allocations");
 	for (size_t i = 0; i < n; i++) {
@@ -247,8 +249,7 @@ put_sizes(FILE *to, const struct profile *p, const struct render_look *l)
 		    list[i].to > list[i].from ? from.text : "",
 		    list[i].to > list[i].from ? " -" : "  ", last.text,
 		    cli_count(list[i].allocations).text);
-		chart_bar(to, list[i].allocations, p->allocations.value,
-		    BAR_COLUMNS, l->utf8);
+		chart_bar(to, list[i].allocations, most, BAR_COLUMNS, l->utf8);
 		fputc('\n', to);
 	}
 	if (n < p->size_count)

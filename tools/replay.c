@@ -51,21 +51,21 @@ lose(struct replay *r, struct block *block)
 static bool
 come(struct replay *r, const struct log_event *e, bool force)
 {
-	struct block *block = blocks_find(&r->blocks, e->address);
+	struct block *block = blocks_place(&r->blocks, e->address);
 
-	if (block) {
-		r->address = e->address;
+	r->address = e->address;
+	if (block->address) {
 		if (!force)
 			return false;
 		lose(r, block);
+		block = blocks_place(&r->blocks, e->address);
 	}
-	block = blocks_add(&r->blocks, e->address);
+	block = blocks_take(&r->blocks, block, e->address);
 	block->requested = e->size;
 	block->usable = e->usable;
 	block->owner = r->step.thread;
 	r->step.come = *block;
 	r->step.allocated = true;
-	r->address = e->address;
 	return true;
 }
 
@@ -114,7 +114,8 @@ put_back(struct replay *r, struct replay_transit *t)
 	block = blocks_find(&r->blocks, t->block.address);
 	if (block)
 		lose(r, block);
-	*blocks_add(&r->blocks, t->block.address) = t->block;
+	block = blocks_place(&r->blocks, t->block.address);
+	*blocks_take(&r->blocks, block, t->block.address) = t->block;
 }
 
 static bool

@@ -8,11 +8,17 @@
 
 enum { STATUS_NO_MEMORY = 3 };
 
+void
+room_none(void)
+{
+	die(STATUS_NO_MEMORY, "out of memory");
+}
+
 static void *
 need(void *block)
 {
 	if (!block)
-		die(STATUS_NO_MEMORY, "out of memory");
+		room_none();
 	return block;
 }
 

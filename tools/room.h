@@ -14,4 +14,7 @@ void *room_grow(void *old, size_t count, size_t bytes);
 /* A copy of at most MAX bytes of TEXT, up to its NUL. */
 char *room_text(const char *text, size_t max);
 
+/* There is none. */
+_Noreturn void room_none(void);
+
 #endif

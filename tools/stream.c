@@ -140,7 +140,9 @@ next_chunk(struct streams *s, struct stream_lane *l, struct log_chunk *head)
 			continue;
 		}
 		say_missing(p, c->slot, l->seq + 1, c->seq - 1);
-		if (!c->whole && l->next < slot->end && !has_equal(s, l))
+		if (c->cut)
+			say_damaged(p, c, "is cut by the end of the log");
+		else if (!c->whole && l->next < slot->end && !has_equal(s, l))
 			say_damaged(p, c, "is not whole");
 		enter_chunk(s, l, c, head->base_ticks);
 		move_window(s, l, sizeof *head);

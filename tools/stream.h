@@ -18,7 +18,7 @@
 #include "reader.h"
 
 enum {
-	STREAM_BATCH = 16,
+	STREAM_BATCH = 32,
 	STREAM_DEPTH = 8,	/* handlers that interrupt each other */
 };
 
