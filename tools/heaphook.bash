@@ -65,11 +65,11 @@ _heaphook_report() {
 	-f | --format)
 		_heaphook_words 'text json csv' "$cur"
 		return ;;
-	--from | --to | --thread | --pid)
+	--from | --to | --thread | --pid | --rank)
 		return ;;
 	esac
 	if [[ $cur == -* && $prev != -o && $prev != --output ]]; then
-		_heaphook_words '--from --to --thread --pid --dump -f --format
+		_heaphook_words '--from --to --thread --pid --rank --dump -f --format
 			-o --output -q --quiet -h --help -V --version' "$cur"
 	else
 		_heaphook_files "$cur"
