@@ -22,12 +22,23 @@ static_assert((int)HH_PVALLOC == (int)LOG_CALL_PVALLOC
 
 bool hh_usable_ruled;
 
-/* Whether S has no room, or is busy, or this is another process than it
- * was: one look finds out. */
-static HOT bool
-is_barred(struct hh_stream *s)
+/* The calling thread's stream, busy and with room for a short form.  NULL
+ * when it is full or busy already, or this is another process than it was:
+ * a handler that comes before the store takes the same stream and leaves it
+ * as whole, so nothing that was read earlier is used after it. */
+static HOT struct hh_stream *
+enter(void)
 {
-	return *hh_stream_limit(s) - s->w.at < LOG_EVENT_ROOM;
+	struct hh_stream *s = hh_mine;
+
+	if (!likely(*hh_stream_limit(s)))
+		return NULL;
+	*hh_stream_limit(s) = NULL;
+	atomic_signal_fence(memory_order_seq_cst);
+	if (likely(s->end - s->w.at >= LOG_EVENT_ROOM))
+		return s;
+	*hh_stream_limit(s) = s->end;
+	return NULL;
 }
 
 static HOT void
@@ -67,7 +78,6 @@ static HOT void *
 put_alloc(struct hh_stream *s, enum log_kind kind, void *block, size_t size,
     uint64_t dt)
 {
-	*hh_stream_limit(s) = NULL;
 	log_put_short(&s->w, kind, (uintptr_t)block, size, dt);
 	if (!likely(hh_count_alloc(s, hh_usable_expected(size))))
 		return tell_and_leave(block);
@@ -78,7 +88,6 @@ put_alloc(struct hh_stream *s, enum log_kind kind, void *block, size_t size,
 static HOT void
 put_free(struct hh_stream *s, void *block, size_t usable, uint64_t dt)
 {
-	*hh_stream_limit(s) = NULL;
 	log_put_short(&s->w, LOG_FREE, (uintptr_t)block, 0, dt);
 	if (!likely(hh_count_free(s, usable))) {
 		tell_leave_and_free(block);
@@ -107,26 +116,29 @@ follows_rule(const void *block, size_t size)
 	static COLD void * \
 	name##_timed(void *block, size_t size) \
 	{ \
-		struct hh_stream *s = hh_mine; \
+		struct hh_stream *s; \
 		uint64_t dt; \
 \
-		if (hh_mode > HH_AMONG || is_barred(s) \
-		    || !follows_rule(block, size)) \
+		if (hh_mode > HH_AMONG || !follows_rule(block, size)) \
+			return name##_noted(block, size); \
+		s = enter(); \
+		if (!s) \
 			return name##_noted(block, size); \
 		dt = hh_stream_clock(s); \
-		if (!log_is_short(&s->w, (uintptr_t)block, size, dt)) \
-			return name##_noted(block, size); \
-		return put_alloc(s, kind, block, size, dt); \
+		if (log_is_short(&s->w, (uintptr_t)block, size, dt)) \
+			return put_alloc(s, kind, block, size, dt); \
+		leave(s); \
+		return name##_noted(block, size); \
 	} \
 \
 	static COLD void * \
 	name(void *block, size_t size) \
 	{ \
-		struct hh_stream *s = hh_mine; \
+		struct hh_stream *s; \
 \
 		if (!is_untimed(size)) \
 			return name##_timed(block, size); \
-		if (is_barred(s) || !follows_rule(block, size)) \
+		if (!likely(follows_rule(block, size)) || !(s = enter())) \
 			return name##_noted(block, size); \
 		return put_alloc(s, kind, block, size, 0); \
 	}
@@ -180,29 +192,31 @@ free_noted(void *block)
 static COLD void
 free_timed(void *block)
 {
-	struct hh_stream *s = hh_mine;
+	struct hh_stream *s;
 	uint64_t dt;
 
-	if (hh_mode > HH_AMONG || is_barred(s)
-	    || hh_usable_word(block) & HH_CHUNK_MAPPED) {
+	if (hh_mode > HH_AMONG || hh_usable_word(block) & HH_CHUNK_MAPPED
+	    || !(s = enter())) {
 		free_noted(block);
 		return;
 	}
 	dt = hh_stream_clock(s);
-	if (log_is_short(&s->w, (uintptr_t)block, 0, dt))
+	if (log_is_short(&s->w, (uintptr_t)block, 0, dt)) {
 		put_free(s, block, usable_of_word(block), dt);
-	else
-		free_noted(block);
+		return;
+	}
+	leave(s);
+	free_noted(block);
 }
 
 void
 hh_backend_free(void *block)
 {
-	struct hh_stream *s = hh_mine;
+	struct hh_stream *s;
 
 	if (!is_untimed(0))
 		free_timed(block);
-	else if (is_barred(s) || hh_usable_word(block) & HH_CHUNK_MAPPED)
+	else if (hh_usable_word(block) & HH_CHUNK_MAPPED || !(s = enter()))
 		free_noted(block);
 	else
 		put_free(s, block, usable_of_word(block), 0);
