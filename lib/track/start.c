@@ -132,6 +132,7 @@ look_at_image(void)
 		return false;
 	read_variables();
 	hh_clock_choose();
+	hh_away_find();
 	hh_usable_ruled = hh_real_order.next_is_libc && !under_valgrind();
 	if (hh_usable_ruled)
 		hh_mode &= (uint8_t)~HH_OPAQUE;

@@ -317,7 +317,7 @@ acquire(bool nested)
 	} else if (!hh_file_stopped()) {
 		give_slot(s);
 	}
-	s->countdown = 1;
+	s->countdown = s->period = 1;
 	s->inner = NULL;
 	if (s->counters)
 		hh_count_window(s);

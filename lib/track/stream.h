@@ -21,6 +21,7 @@
 #include <stdint.h>
 
 #include "../log/codec.h"
+#include "away.h"
 #include "clock.h"
 
 enum {
@@ -33,10 +34,11 @@ enum {
 	STREAM_LIMIT = STREAM_HALF + STREAM_BYTES - (int)sizeof(void *),
 
 	/* With one thread order needs no time, and reading the clock costs
-	 * more than all the rest: do it for what is big, for each event
-	 * while they are rare, and every few of those that are dense. */
-	TIME_EVERY = 16,
-	TIME_SPARSE_TICKS = 256,
+	 * more than all the rest.  It is read when the thread has been away,
+	 * for what is big, for each event while they are rare, and every few
+	 * of those that are dense. */
+	TIME_EVERY = 32,
+	TIME_SPARSE_TICKS = 64,		/* from one event to the next */
 	TIME_BIG_BYTES = 512,
 };
 
@@ -47,6 +49,7 @@ struct hh_stream {
 	uint64_t low, span;		/* live outside of [low, low + span]
 					 * is told to the process */
 	uint32_t countdown;		/* untimed events until a timed one */
+	uint8_t period;			/* what countdown began with */
 	bool busy;			/* in the slow path */
 	bool nested;			/* writes for a signal handler */
 	_Atomic int owner;		/* shared: tid, 0 for nobody */
@@ -88,18 +91,28 @@ static inline uint64_t
 hh_stream_clock(struct hh_stream *s)
 {
 	uint64_t now = hh_ticks(), before = s->w.ticks;
+	uint64_t dt = now > before ? now - before : 0;
 
-	s->countdown = now - before > TIME_SPARSE_TICKS ? 1 : TIME_EVERY;
-	return now > before ? now - before : 0;
+	s->period = dt > (uint64_t)s->period * TIME_SPARSE_TICKS ? 1
+	    : TIME_EVERY;
+	s->countdown = s->period;
+	hh_away_begin();
+	return dt;
+}
+
+/* Whether an event of SIZE bytes can go without its time. */
+static inline bool
+hh_stream_untimed(struct hh_stream *s, size_t size)
+{
+	return size < TIME_BIG_BYTES && --s->countdown && !hh_away();
 }
 
 /* The time step of the next event; 0 when it can do without. */
 static inline uint64_t
 hh_stream_step(struct hh_stream *s, size_t size)
 {
-	if (!hh_among_threads() && size < TIME_BIG_BYTES && --s->countdown)
-		return 0;
-	return hh_stream_clock(s);
+	return !hh_among_threads() && hh_stream_untimed(s, size) ? 0
+	    : hh_stream_clock(s);
 }
 
 /* The calling thread's stream, busy, with room for BYTES more unless its

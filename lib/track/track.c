@@ -48,11 +48,10 @@ leave(struct hh_stream *s)
 	*hh_stream_limit(s) = s->end;
 }
 
-/* Whether an event can go without its time. */
 static HOT bool
 is_untimed(size_t size)
 {
-	return hh_mode == 0 && size < TIME_BIG_BYTES && --hh_mine->countdown;
+	return hh_mode == 0 && hh_stream_untimed(hh_mine, size);
 }
 
 static COLD void *
