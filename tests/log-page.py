@@ -4,7 +4,7 @@
 else: what it finds must be what heaphook-report finds.
 
     log-page.py LOG [PARENT'S LOG]   the totals, one "name value" a line
-    log-page.py --events LOG         the events of each stream, one a line
+    log-page.py --events LOG         what was called, for which block
 """
 import struct
 import sys
@@ -109,6 +109,7 @@ class Log:
         self.pid, = struct.unpack_from(order + "i", data, 96)
         self.rule, = struct.unpack_from(order + "I", data, 124)
         self.state, self.status = struct.unpack_from(order + "Ii", data, 360)
+        self.stop, = struct.unpack_from(order + "I", data, 376)
         self.others = struct.unpack_from(order + "QQQqqQ", data, 504)
         self.chunks = {}
         while at < len(data):
@@ -232,11 +233,26 @@ def before(log, child):
             for stream in log.streams()]
 
 
+def show(kind, f):
+    if kind in (MALLOC, CALLOC):
+        print("malloc" if kind == MALLOC else "calloc", hex(f[0]), f[1])
+    elif kind == ALLOC:
+        print(CALLS[f[0]], hex(f[3]), f[1])
+    elif kind in (FREE, XFREE):
+        print("free", hex(f[0]))
+    elif kind == REALLOC:
+        print("realloc", hex(f[1]), f[2])
+    elif kind == RESIZED:
+        print("realloc", hex(f[0]), f[1])
+    elif kind == FAILED:
+        print(CALLS[f[0]], "failed", f[1])
+
+
 def main():
     if sys.argv[1] == "--events":
         for stream in Log(sys.argv[2]).streams():
-            for time, kind, fields, place in stream:
-                print(time, kind, *fields)
+            for _, kind, fields, _ in stream:
+                show(kind, fields)
         return
     log, heap = Log(sys.argv[1]), Heap()
     if len(sys.argv) > 2:
@@ -255,6 +271,8 @@ def main():
     print("live_blocks", len(heap.live))
     print("live_bytes", heap.bytes)
     print("live_usable_bytes", heap.usable)
+    if log.stop:
+        return
     counted = log.counters()
     assert counted[:3] == [heap.allocations, heap.frees, heap.failed]
     assert len(sys.argv) > 2 or counted[3] == heap.usable

@@ -23,9 +23,10 @@ destroy(void *old)
 	void *next = allocate(500);
 
 	free(old);
-	if (left-- > 0 && !pthread_setspecific(keys[left % KEYS], next))
-		return;
-	free(next);
+	if (left-- > 0 && !pthread_getspecific(keys[left % KEYS]))
+		pthread_setspecific(keys[left % KEYS], next);
+	else
+		free(next);
 }
 
 static void *

@@ -18,8 +18,10 @@ static volatile int done;
 static void *
 work(void *unused)
 {
-	while (!done)
+	while (!done) {
 		free(malloc(100));
+		usleep(50);
+	}
 	return unused;
 }
 
