@@ -27,7 +27,7 @@ handler(int sig)
 int
 main(void)
 {
-	struct sigaction act = { .sa_handler = handler, .sa_flags = SA_ONSTACK };
+	struct sigaction act = { .sa_handler = handler };
 	stack_t stack = { .ss_size = 8192 };
 	pthread_attr_t small;
 	pthread_t id;
@@ -41,6 +41,7 @@ main(void)
 	stack.ss_sp = mmap(NULL, stack.ss_size, PROT_READ | PROT_WRITE,
 	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	MUST(!sigaltstack(&stack, NULL));
+	act.sa_flags = SA_ONSTACK;
 	sigaction(SIGUSR1, &act, NULL);
 	for (int i = 0; i < 2000; i++)
 		raise(SIGUSR1);
