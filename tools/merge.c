@@ -11,7 +11,7 @@ time_of(const struct stream *s)
 	return s->batch[s->at].ticks;
 }
 
-/* Ties go to the slot that was made first. */
+/* Ties go to the slot that was made first, unless another is at it. */
 static bool
 is_before(const struct stream *a, const struct stream *b)
 {

@@ -346,17 +346,6 @@ sum_is_right(struct reader *r, const struct reader_chunk *chunk)
 	return t.sum == log_sum(r->scratch, chunk->bytes);
 }
 
-/* When events have stopped, a full slot stays where it is and goes on
- * counting: its sum is of earlier counters. */
-static bool
-may_differ(const struct reader *r, const struct reader_chunk *chunk)
-{
-	const struct reader_chunk *end = r->chunks + r->chunk_count;
-
-	return r->head.h.stop
-	    && (chunk + 1 == end || chunk[1].slot != chunk->slot);
-}
-
 bool
 reader_check(struct reader *r, const struct reader_chunk *chunk,
     struct log_chunk *head)
@@ -369,8 +358,7 @@ reader_check(struct reader *r, const struct reader_chunk *chunk,
 		return false;
 	return head->magic == LOG_CHUNK_MAGIC && head->slot == chunk->slot
 	    && head->seq == chunk->seq
-	    && (!chunk->whole || may_differ(r, chunk)
-	    || sum_is_right(r, chunk));
+	    && (!chunk->whole || sum_is_right(r, chunk));
 }
 
 const char *

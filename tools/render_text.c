@@ -383,8 +383,8 @@ put_many(FILE *to, const struct profile *list, size_t count,
 	}
 	put_sum(to, list, count);
 	if (bad)
-		fprintf(to, "problems: %zu logs have some (!); ask for them "
-		    "one by one\n", bad);
+		fprintf(to, "problems: %zu of the logs have some (!); look at "
+		    "them one by one\n", bad);
 }
 
 void

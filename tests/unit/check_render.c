@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The same facts in each form, byte for byte as in tests/golden; and
+ * whatever a log says, a form stays what it is. */
+#include "tools/render.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/chart.h"
+#include "unit.h"
+
+/* A profile owns its texts, but nobody frees these. */
+#define TEXT(literal) ((char *)(literal))
+
+static char *argv[] = { TEXT("prog"), TEXT("-x \"y\"") };
+static char *problems[] = { TEXT("something, said"), TEXT("else") };
+static struct profile_thread threads[] = {
+	{ 11, "main", 7, 3, 700 }, { 12, "wor\tker", 3, 0, 524288 },
+};
+static struct profile_point timeline[] = {
+	{ 0, 0, 100 }, { 0.5, 2048, 4096 }, { 1, 1024, 2048 },
+};
+static struct profile_mark marks[] = { { 0.75, TEXT("solve") } };
+
+static struct profile_number
+known(uint64_t value)
+{
+	return (struct profile_number){ true, value };
+}
+
+static struct profile
+usual(void)
+{
+	return (struct profile){
+		.path = TEXT("a.log"), .pid = known(11), .ppid = known(1),
+		.exe = TEXT("/bin/prog"), .cwd = TEXT("/tmp"),
+		.host = TEXT("box"),
+		.argv = { argv, 2 }, .mode = "events", .bytes = "requested",
+		.state = "exited", .status = known(0), .complete = true,
+		.problems = { problems, 2 }, .start = 0.25,
+		.elapsed_s = 1.5, .allocations = known(10),
+		.frees = known(3), .failed = known(0),
+		.allocated_bytes = known(524988), .peak_bytes = known(4096),
+		.peak_usable_bytes = known(4200), .peak_s = 0.7,
+		.peak_error_bytes = known(0), .live_blocks = known(7),
+		.live_bytes = known(1024), .live_usable_bytes = known(1100),
+		.unknown_frees = known(0), .inherited_blocks = known(0),
+		.inherited_bytes = known(0), .threads = threads,
+		.thread_count = 2, .has_sizes = true,
+		.sizes = { { 8, 15, 9 }, { 1024, 2047, 1 } }, .size_count = 2,
+		.timeline = timeline, .point_count = 3,
+		.timeline_end_s = 1.5, .marks = marks, .mark_count = 1,
+	};
+}
+
+/* What FORMAT makes of LIST; until the next call. */
+static const char *
+rendered(const char *format, const struct profile *list, size_t count,
+    bool utf8)
+{
+	static char *text;
+	const struct render_look look = { .columns = 60, .utf8 = utf8 };
+	size_t bytes;
+	FILE *to;
+
+	free(text);
+	to = open_memstream(&text, &bytes);
+	ck_assert_ptr_nonnull(to);
+	render_find(format)->run(to, list, count, &look);
+	fclose(to);
+	return text;
+}
+
+static void
+expect_golden(const char *got, const char *name)
+{
+	const char *source = getenv("HH_SRC");
+	char path[4096], wanted[16384];
+	size_t n;
+	FILE *f;
+
+	snprintf(path, sizeof path, "%s/tests/golden/%s",
+	    source ? source : ".", name);
+	f = fopen(path, "rb");
+	ck_assert_msg(f != NULL, "%s cannot be read", path);
+	n = fread(wanted, 1, sizeof wanted - 1, f);
+	fclose(f);
+	wanted[n] = '\0';
+	ck_assert_str_eq(got, wanted);
+}
+
+START_TEST(json_is_as_it_was)
+{
+	const struct profile p = usual();
+
+	const char *head = "{\n  \"heaphook\": \"" PACKAGE_VERSION "\",\n";
+	const char *text = rendered("json", &p, 1, false);
+
+	ck_assert_int_eq(strncmp(text, head, strlen(head)), 0);
+	expect_golden(text + strlen(head), "report.json");
+	ck_assert_ptr_nonnull(strstr(rendered("json", &p, 0, false),
+	    "\"logs\": []"));
+}
+END_TEST
+
+START_TEST(csv_is_as_it_was)
+{
+	struct profile list[] = { usual(), usual() };
+
+	list[1].rank = known(2);
+	list[1].status.known = false;
+	list[1].has_pool = true;
+	list[1].pool_bytes = known(1 << 20);
+	expect_golden(rendered("csv", list, 2, false), "report.csv");
+}
+END_TEST
+
+START_TEST(text_is_as_it_was)
+{
+	const struct profile p = usual();
+
+	setenv("TZ", "UTC", 1);
+	expect_golden(rendered("text", &p, 1, false), "report.txt");
+}
+END_TEST
+
+START_TEST(text_of_several_has_a_line_each)
+{
+	struct profile list[] = { usual(), usual() };
+
+	list[1].state = "died";
+	list[1].status.known = false;
+	list[1].problems.count = 0;
+	list[1].peak_bytes.known = false;
+	expect_golden(rendered("text", list, 2, false), "reports.txt");
+	ck_assert_str_eq(rendered("text", list, 0, false), "");
+}
+END_TEST
+
+START_TEST(what_is_unknown_is_null)
+{
+	struct profile p = { .mode = "events", .bytes = "requested",
+	    .state = "died", .start = NAN, .elapsed_s = INFINITY,
+	    .peak_s = NAN };
+	const char *text = rendered("json", &p, 1, false);
+
+	for (const struct render_field *f = render_fields; f->name; f++) {
+		char line[64];
+
+		if (f->kind == RENDER_TRUTH || f->kind == RENDER_TEXTS
+		    || f->when != RENDER_ALWAYS || !strcmp(f->name, "mode")
+		    || !strcmp(f->name, "bytes") || !strcmp(f->name, "state"))
+			continue;
+		snprintf(line, sizeof line, "\"%s\": null,\n", f->name);
+		ck_assert_msg(strstr(text, line) != NULL, "%s", line);
+	}
+	ck_assert_ptr_nonnull(strstr(text, "\"sizes\": null"));
+	rendered("text", &p, 1, true);
+	rendered("csv", &p, 1, true);
+}
+END_TEST
+
+START_TEST(no_text_of_a_log_gets_out_of_its_place)
+{
+	struct profile p = usual();
+	char *bad[] = { TEXT("\"\\\n\x1b[2J\x7f\xc2\x9b\xff\xc0\xaf"
+	    "\xed\xa0\x80\xf4\x90\x80\x80\xc3") };
+
+	p.argv = (struct profile_texts){ bad, 1 };
+	ck_assert_ptr_nonnull(strstr(rendered("json", &p, 1, true),
+	    "\"argv\": [\"\\\"\\\\\\u000a\\u001b[2J\\u007f"
+	    "\\ufffd\\ufffd\\ufffd"));
+	ck_assert_ptr_nonnull(strstr(rendered("csv", &p, 1, true),
+	    ",\"\"\"\\\n\xef\xbf\xbd[2J\xef\xbf\xbd"));
+	ck_assert_ptr_nonnull(strstr(rendered("text", &p, 1, true),
+	    "\"\\\\x0a\\x1b[2J\\x7f\\xc2\\x9b\\xff"));
+}
+END_TEST
+
+START_TEST(what_can_be_seen_is_utf8_and_no_control)
+{
+	ck_assert_uint_eq(render_seen("a"), 1);
+	ck_assert_uint_eq(render_seen("é"), 2);
+	ck_assert_uint_eq(render_seen("█"), 3);
+	ck_assert_uint_eq(render_seen("😀"), 4);
+	ck_assert_uint_eq(render_seen(""), 0);
+	ck_assert_uint_eq(render_seen("\n"), 0);
+	ck_assert_uint_eq(render_seen("\x80"), 0);
+	ck_assert_uint_eq(render_seen("\xe2\x96"), 0);
+	ck_assert_uint_eq(render_seen("\xf8\x88\x80\x80"), 0);
+	ck_assert_uint_eq(render_seen("\xe0\x80\xaf"), 0);
+}
+END_TEST
+
+static const char *
+charted(const struct chart *c, const uint64_t *values, size_t count)
+{
+	static char *text;
+	size_t bytes;
+	FILE *to;
+
+	free(text);
+	to = open_memstream(&text, &bytes);
+	ck_assert_ptr_nonnull(to);
+	chart_print(to, c, values, count);
+	fclose(to);
+	return text;
+}
+
+START_TEST(a_chart_shows_each_spike)
+{
+	static uint64_t values[256] = { [100] = 9, [200] = 3 };
+	const struct chart c = {
+		.top = "9 B", .bottom = "0", .left = "0 s", .right = "1 s",
+		.columns = 32, .rows = 3, .utf8 = false,
+	};
+
+	ck_assert_str_eq(charted(&c, values, 256),
+	    "       9 B |       #\n"
+	    "           |       #\n"
+	    "         0 |       #       #\n"
+	    "           +--------------------\n"
+	    "            0 s              1 s\n");
+}
+END_TEST
+
+START_TEST(a_chart_of_few_points_fills_the_width)
+{
+	static const uint64_t values[] = { 1, 8 };
+	const struct chart c = {
+		.top = "8 B", .bottom = "0", .left = "0 s", .right = "1 s",
+		.columns = 32, .rows = 1, .utf8 = true,
+	};
+
+	ck_assert_str_eq(charted(&c, values, 2),
+	    "       8 B │▁▁▁▁▁▁▁▁▁▁██████████\n"
+	    "           └────────────────────\n"
+	    "            0 s              1 s\n");
+	charted(&c, values, 0);
+}
+END_TEST
+
+static void
+add(TCase *t)
+{
+	tcase_add_test(t, json_is_as_it_was);
+	tcase_add_test(t, csv_is_as_it_was);
+	tcase_add_test(t, text_is_as_it_was);
+	tcase_add_test(t, text_of_several_has_a_line_each);
+	tcase_add_test(t, what_is_unknown_is_null);
+	tcase_add_test(t, no_text_of_a_log_gets_out_of_its_place);
+	tcase_add_test(t, what_can_be_seen_is_utf8_and_no_control);
+	tcase_add_test(t, a_chart_shows_each_spike);
+	tcase_add_test(t, a_chart_of_few_points_fills_the_width);
+}
+
+int
+main(void)
+{
+	return unit_run("render", add);
+}
