@@ -17,6 +17,7 @@ enum {
 	MARKS_SHOWN = 10,
 	SIZES_SHOWN = 12,
 	BAR_COLUMNS = 24,
+	LINE_COLUMNS = 61,	/* of a log's line, before its command */
 };
 
 /* At most COLUMNS of TEXT; what cannot be seen as \x1b.  Returns how many
@@ -47,17 +48,19 @@ put_padded(FILE *to, const char *text, unsigned columns, bool utf8)
 	fprintf(to, "%*s", (int)put_text(to, text, columns, utf8), "");
 }
 
+/* The arguments; of the first, with SHORTLY, only the last part. */
 static void
-put_command(FILE *to, const struct profile *p, unsigned columns, bool utf8)
+put_command(FILE *to, const struct profile *p, unsigned columns, bool utf8,
+    bool shortly)
 {
-	if (!p->argv.count)
-		put_text(to, p->exe ? p->exe : "?", columns, utf8);
-	for (size_t i = 0; i < p->argv.count && columns; i++) {
-		if (i) {
-			fputc(' ', to);
-			columns--;
-		}
-		columns = put_text(to, p->argv.list[i], columns, utf8);
+	const char *name = p->argv.count ? p->argv.list[0] : p->exe;
+	const char *slash = name && shortly ? strrchr(name, '/') : NULL;
+
+	columns = put_text(to, slash ? slash + 1 : name ? name : "?", columns,
+	    utf8);
+	for (size_t i = 1; i < p->argv.count && columns; i++) {
+		fputc(' ', to);
+		columns = put_text(to, p->argv.list[i], columns - 1, utf8);
 	}
 	fputc('\n', to);
 }
@@ -107,7 +110,7 @@ put_identity(FILE *to, const struct profile *p, const struct render_look *l)
 	struct tm tm;
 	char date[32] = "?";
 
-	put_command(to, p, l->columns, l->utf8);
+	put_command(to, p, l->columns, l->utf8, false);
 	fputs("  pid ", to);
 	if (p->pid.known)
 		fprintf(to, "%" PRIu64, p->pid.value);
@@ -341,11 +344,12 @@ put_line(FILE *to, const struct profile *p, const struct render_look *l)
 	char status[24];
 
 	snprintf(status, sizeof status, "%" PRIu64, p->status.value);
-	fprintf(to, "%8" PRIu64 " %7s%s %10s %10s %14s %10s  ", p->pid.value,
+	fprintf(to, "%8" PRIu64 " %7s%s%9s %9s %12s %9s  ", p->pid.value,
 	    p->status.known ? status : p->state, p->problems.count ? "!" : " ",
 	    bytes_of(p->peak_bytes, &a), bytes_of(p->live_bytes, &b),
 	    count_of(p->allocations, &c), seconds_of(p->elapsed_s, &d));
-	put_command(to, p, l->columns > 88 ? l->columns - 67 : 21, l->utf8);
+	put_command(to, p, l->columns > LINE_COLUMNS + 12
+	    ? l->columns - LINE_COLUMNS : 12, l->utf8, true);
 }
 
 /* Peaks of different times do not add up; their sum bounds what all of
@@ -364,8 +368,8 @@ put_sum(FILE *to, const struct profile *list, size_t count)
 		calls.value += list[i].allocations.value;
 		calls.known &= list[i].allocations.known;
 	}
-	fprintf(to, "%16s  %10s %10s %14s             %zu logs\n", "sum",
-	    bytes_of(peak, &a), bytes_of(live, &b), count_of(calls, &c),
+	fprintf(to, "%16s %9s %9s %12s %9s  %zu logs\n", "sum",
+	    bytes_of(peak, &a), bytes_of(live, &b), count_of(calls, &c), "",
 	    count);
 }
 
@@ -375,7 +379,7 @@ put_many(FILE *to, const struct profile *list, size_t count,
 {
 	size_t bad = 0;
 
-	fprintf(to, "%8s %7s  %10s %10s %14s %10s  %s\n", "pid", "end", "peak",
+	fprintf(to, "%8s %7s %9s %9s %12s %9s  %s\n", "pid", "end", "peak",
 	    "live", "allocations", "after", "program");
 	for (size_t i = 0; i < count; i++) {
 		put_line(to, list + i, l);

@@ -289,8 +289,8 @@ inherit(struct replay *r, struct reader *log, unsigned depth)
 	play(r, &origin, cuts);
 	if (origin.problems.kept)
 		problems_note(&log->problems, "the log of process %d, which "
-		    "it was forked from, has problems: %s",
-		    (int)origin.head.h.pid, origin.problems.lines[0]);
+		    "it was forked from, has problems: inherited blocks may "
+		    "be wrong", (int)origin.head.h.pid);
 	free(cuts);
 	reader_close(&origin);
 }
