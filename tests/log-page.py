@@ -37,11 +37,15 @@ class Chunk:
         self.whole = again == self.seq
         self.end = len(data) - 16 if self.whole else len(data)
         if self.whole:
-            a, b = 1, 0
-            for (word,) in struct.iter_unpack(order + "Q", data[:-16]):
-                a = a + word & M64
-                b = b + a & M64
-            assert total == a ^ (b << 32 & M64 | b >> 32), "sum"
+            a, b, made = [1, 2, 3, 4], [0] * 4, 0
+            words = struct.iter_unpack(order + "Q", data[:-16])
+            for i, (word,) in enumerate(words):
+                a[i % 4] = a[i % 4] + word & M64
+                b[i % 4] = b[i % 4] + a[i % 4] & M64
+            for x, y in zip(a, b):
+                made = (made << 13 & M64 | made >> 51) ^ x
+                made ^= y << 32 & M64 | y >> 32
+            assert total == made, "sum"
 
     def integer(self, at):
         value = shift = 0
@@ -55,14 +59,12 @@ class Chunk:
 
     def short(self, at):
         tag = self.data[at]
-        kind, steps, sizes = tag & 3, tag >> 2 & 7, (tag >> 5 & 3) + 1
-        if kind == FREE:
-            sizes = 0
+        kind, steps = tag & 3, tag >> 2 & 7
+        sizes = 0 if kind == FREE else 2
         at += 1
         if tag & 128:
-            wide = 1 + (self.data[at] & 1)
-            self.time += int.from_bytes(self.data[at:at + wide], "little") >> 1
-            at += wide
+            self.time += int.from_bytes(self.data[at:at + 2], "little")
+            at += 2
         size = int.from_bytes(self.data[at:at + sizes], "little")
         at += sizes
         step = int.from_bytes(self.data[at:at + steps], "little")

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Events as bytes: each writer directly above its reader.
  *
- * What is frequent has a short form, one to fourteen bytes:
+ * What is frequent has a short form, two to twelve bytes:
  *
- *     tag  [time step]  [size]  [address step]
+ *     tag  [time step]  [size]  address step
  *
  *     tag bits 0-1  1 malloc, 2 free, 3 calloc
- *          bits 2-4  bytes of the address step, 0 to 7; 0 means no step
- *          bits 5-6  bytes of the size, less one (not for free)
+ *          bits 2-4  bytes of the address step, 1 to 7
+ *          bits 5-6  0
  *          bit  7    there is a time step
  *
- * The time step is twice the ticks in one byte, or twice the ticks plus one
- * in two; without it the event is as late as the one before.  The address
+ * The time step is ticks in two bytes; without it the event is as late as
+ * the one before.  The size, which free has not, is two bytes.  The address
  * step is from the last address of the chunk, over 16, zigzag (0 -1 1 -2 as
  * 0 1 2 3).  All are little-endian.
  *
@@ -133,7 +133,7 @@ log_is_short(const struct log_writer *w, uint64_t address, uint64_t size,
 {
 	uint64_t z = log_zigzag((address >> 4) - w->last);
 
-	return !((address & 15) | size >> 32 | dt >> 15 | z >> 56);
+	return !((address & 15) | size >> 16 | dt >> 16 | z >> 56);
 }
 
 /* Store the short form of an event that has one.  LOG_EVENT_ROOM bytes must
@@ -149,17 +149,12 @@ log_put_short(struct log_writer *w, enum log_kind kind, uint64_t address,
 	uint64_t low = kind | step_bytes << 2, high = 0;
 
 	if (dt) {
-		unsigned wide = dt >= 128;
-
-		low |= 128 | (dt << 1 | wide) << 8;
-		bits += 8 + 8 * wide;
+		low |= 128 | dt << 8;
+		bits += 16;
 	}
 	if (kind != LOG_FREE) {
-		unsigned more = (size > 0xff) + (size > 0xffff)
-		    + (size > 0xffffff);
-
-		low |= (uint64_t)more << 5 | size << bits;
-		bits += 8 + 8 * more;
+		low |= size << bits;
+		bits += 16;
 	}
 	if (bits > 8)	/* else the step has 56 bits to itself */
 		high = log_little(z >> (64 - bits));
@@ -277,25 +272,21 @@ log_get_short(struct log_reader *r, struct log_event *e)
 {
 	const unsigned char *at = r->at + 1;
 	unsigned tag = r->at[0];
-	unsigned step_bytes = tag >> 2 & 7, size_bytes = 0, time_bytes = 0;
-	uint64_t dt = 0;
+	unsigned time_bytes = tag & 128 ? 2 : 0, step_bytes = tag >> 2 & 7;
+	unsigned size_bytes;
 
 	e->kind = (enum log_kind)(tag & 3);
-	if (e->kind != LOG_FREE)
-		size_bytes = (tag >> 5 & 3) + 1;
-	if (tag & 128)
-		time_bytes = at < r->end && (at[0] & 1) ? 2 : 1;
-	if ((size_t)(r->end - at) < time_bytes + size_bytes + step_bytes)
+	size_bytes = e->kind == LOG_FREE ? 0 : 2;
+	if (tag & 0x60
+	    || (size_t)(r->end - at) < time_bytes + size_bytes + step_bytes)
 		return -1;
 
-	if (time_bytes)
-		dt = log_get_little(at, time_bytes) >> 1;
+	r->ticks += log_get_little(at, time_bytes);
 	at += time_bytes;
 	e->size = log_get_little(at, size_bytes);
 	at += size_bytes;
 	r->last += log_unzigzag(log_get_little(at, step_bytes));
 	r->at = at + step_bytes;
-	r->ticks += dt;
 	e->ticks = r->ticks;
 	e->address = r->last << 4;
 	e->align = 0;

@@ -9,15 +9,15 @@
  * In summary mode what follows the header is a table of chunks of 256 bytes,
  * without events and trailer: those in use have the magic.
  *
- * In events mode a chunk is either a slot, mapped by the recorder and written in place by
- * one thread after another, or the copy of a slot that was full, appended;
- * a full slot can also stay where it is and the next chunk of that number
- * begin elsewhere.  The number of a chunk is (slot, seq).  A copy and its slot can both hold
- * the same number when the process died in between: they are equal, take
- * one.  A chunk is whole when its trailer holds its seq; otherwise it is
- * the open slot, or a copy that was cut, and its events end at the first
- * zero byte.  All integers are in the byte order of the machine that wrote
- * them; LOG_MAGIC tells which. */
+ * In events mode a chunk is either a slot, mapped by the recorder and
+ * written in place by one thread after another, or the copy of a slot that
+ * was full, appended; a full slot can also stay where it is and the next
+ * chunk of that number begin elsewhere.  The number of a chunk is (slot,
+ * seq).  A copy and its slot can both hold the same number when the process
+ * died in between: they are equal, take one.  A chunk is whole when its
+ * trailer holds its seq; otherwise it is the open slot, or a copy that was
+ * cut, and its events end at the first zero byte.  All integers are in the
+ * byte order of the machine that wrote them; LOG_MAGIC tells which. */
 #ifndef LOG_FORMAT_H
 #define LOG_FORMAT_H
 
@@ -227,18 +227,29 @@ log_events_room(uint32_t chunk_bytes)
 	    - (uint32_t)sizeof(struct log_trailer);
 }
 
-/* Two running sums over the 8-byte words, so that a swap shows too. */
+/* Two running sums over the 8-byte words, so that a swap shows too; four
+ * lanes of them, so that a processor can do them at once. */
 static inline uint64_t
 log_sum(const void *chunk, uint32_t bytes)
 {
 	const uint64_t *word = chunk;
-	uint64_t a = 1, b = 0;
+	uint64_t a[4] = {1, 2, 3, 4}, b[4] = {0}, sum = 0;
+	uint32_t words = (bytes - (uint32_t)sizeof(struct log_trailer)) / 8;
+	uint32_t i = 0;
 
-	for (uint32_t i = 0; i < (bytes - sizeof(struct log_trailer)) / 8; i++) {
-		a += word[i];
-		b += a;
+	for (; i + 4 <= words; i += 4)
+		for (unsigned lane = 0; lane < 4; lane++) {
+			a[lane] += word[i + lane];
+			b[lane] += a[lane];
+		}
+	for (; i < words; i++) {
+		a[i % 4] += word[i];
+		b[i % 4] += a[i % 4];
 	}
-	return a ^ (b << 32 | b >> 32);
+	for (unsigned lane = 0; lane < 4; lane++)
+		sum = (sum << 13 | sum >> 51) ^ a[lane]
+		    ^ (b[lane] << 32 | b[lane] >> 32);
+	return sum;
 }
 
 /* What the GLIBC rule expects; the recorder stores only what differs. */

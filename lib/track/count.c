@@ -82,46 +82,58 @@ note_timeline(struct log_header *h, int64_t live)
 		p->peak = live;
 }
 
-/* Alone, a thread need only tell what is more than ever before. */
+/* A new window round LIVE.  Alone, a thread need only tell what is more
+ * than ever before. */
 static void
-window_alone(struct hh_stream *s, const struct log_header *h)
+set_window(struct hh_stream *s, struct log_header *h, int64_t live)
 {
-	int64_t top = s->counters->told + (h->peak - h->live);
+	uint64_t step = (uint64_t)h->peak >> STEP_PART_SHIFT;
 
-	s->low = (uint64_t)INT64_MIN;
-	s->span = (uint64_t)top - s->low;
+	if (step < STEP_BYTES_AT_LEAST)
+		step = STEP_BYTES_AT_LEAST;
+	if (hh_among_threads()) {
+		s->headroom = step;
+		s->headroom_most = 2 * step;
+		h->peak_error = h->slots * step;
+	} else {
+		s->headroom = (uint64_t)(h->peak - h->live);
+		s->headroom_most = INT64_MAX;
+	}
+	s->top = live + (int64_t)s->headroom;
 }
 
 void
-hh_count_window(struct hh_stream *s)
+hh_count_sync(struct hh_stream *s)
 {
-	struct log_header *h = &hh_head->h;
-	uint64_t step = (uint64_t)h->peak >> STEP_PART_SHIFT;
+	struct log_counters *c = &s->chunk->counters;
 
-	if (!hh_among_threads()) {
-		window_alone(s, h);
-		return;
-	}
-	if (step < STEP_BYTES_AT_LEAST)
-		step = STEP_BYTES_AT_LEAST;
-	s->low = (uint64_t)s->counters->told - step;
-	s->span = 2 * step;
-	h->peak_error = h->slots * step;
+	c->allocations += s->allocations;
+	c->frees += s->frees;
+	c->live = hh_count_live(s);
+	s->allocations = s->frees = 0;
+}
+
+void
+hh_count_begin(struct hh_stream *s)
+{
+	set_window(s, &hh_head->h, s->chunk->counters.live);
 }
 
 void
 hh_count_tell(struct hh_stream *s)
 {
 	struct log_header *h = &hh_head->h;
-	int64_t change = s->counters->live - s->counters->told;
-	int64_t live = add_live(h, change);
+	struct log_counters *c = &s->chunk->counters;
+	int64_t live;
 
-	s->counters->told = s->counters->live;
+	hh_count_sync(s);
+	live = add_live(h, c->live - c->told);
+	c->told = c->live;
 	if (live > __atomic_load_n(&h->peak, RELAXED))
 		raise_peak(h, live);
 	if (counts_alone(h))
 		note_timeline(h, live);
-	hh_count_window(s);
+	set_window(s, h, c->live);
 }
 
 void

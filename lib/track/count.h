@@ -1,42 +1,48 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Counters that outlive everything, in usable bytes.
  *
- * Each thread counts in its slot, which no other thread writes.  How much
- * is live in the process is known from what threads told: at once while
- * there is one thread, and by more than STEP a thread otherwise. */
+ * Each thread counts in its stream: live bytes as the headroom that is left
+ * until they must be told to the process, allocations and frees as they come.
+ * All go into the slot, which a kill leaves behind, every few events, and
+ * with each one from where events end.
+ *
+ * The process knows what is live from what threads told: at once while there
+ * is one thread, and but for a step a thread otherwise. */
 #ifndef HH_COUNT_H
 #define HH_COUNT_H
 
 #include "stream.h"
 
-/* The thread's live bytes left the window: tell the process. */
+/* Into the slot with what was counted. */
+void hh_count_sync(struct hh_stream *s);
+
+/* The headroom is used up, or too large: tell the process what is live. */
 void hh_count_tell(struct hh_stream *s);
 
-/* A new window, for a stream whose slot or whose process changed. */
-void hh_count_window(struct hh_stream *s);
+/* A stream has a slot from here on, with what it counted already. */
+void hh_count_begin(struct hh_stream *s);
 
-/* False: the change must be told, by hh_count_tell(). */
-static inline bool
-hh_count_live(struct hh_stream *s, int64_t change)
+static inline int64_t
+hh_count_live(const struct hh_stream *s)
 {
-	int64_t live = s->counters->live + change;
-
-	s->counters->live = live;
-	return (uint64_t)live - s->low <= s->span;
+	return s->top - (int64_t)s->headroom;
 }
 
+/* False: what is live must be told. */
 static inline bool
 hh_count_alloc(struct hh_stream *s, size_t usable)
 {
-	s->counters->allocations++;
-	return hh_count_live(s, (int64_t)usable);
+	s->allocations++;
+	s->headroom -= usable;
+	return s->headroom <= s->headroom_most;
 }
 
 static inline bool
 hh_count_free(struct hh_stream *s, size_t usable)
 {
-	s->counters->frees++;
-	return hh_count_live(s, -(int64_t)usable);
+	s->frees++;
+	s->headroom += usable;
+	return s->headroom <= s->headroom_most;
 }
 
 /* The same for threads without a slot: shared, one atomic add each. */

@@ -68,7 +68,7 @@ hh_backend_second_thread(void)
 	__atomic_fetch_or(&hh_mode, HH_AMONG, __ATOMIC_RELAXED);
 	if (!s)
 		return;
-	if (s->counters)
+	if (s->chunk)
 		hh_count_tell(s);
 	hh_stream_give(s);
 }

@@ -20,6 +20,8 @@ enum {
 	TRIES = 100000,			/* names, before we give up */
 	SPARE_BYTES_AT_MOST = 64 << 20,	/* left free on the file system, */
 	SPARE_PART = 64,		/* or this part of it if smaller */
+	SURE_PART = 8,			/* of what is free: look again then, */
+	SURE_AT_MOST = 16 << 20,	/* or after so many bytes of ours */
 	SEALED_SLOTS = 64,		/* 4 MiB for what comes after */
 };
 
@@ -31,6 +33,7 @@ static struct {
 	ino_t ino;
 	uint64_t limit;
 	_Atomic uint64_t end;		/* claimed so far */
+	_Atomic uint64_t sure;		/* up to here there is space */
 	_Atomic uint32_t stopped;	/* enum log_stop */
 	_Atomic bool sealed;
 	unsigned char *reserve;		/* SEALED_SLOTS slots, when sealed */
@@ -142,20 +145,28 @@ hh_file_stop(enum log_stop why, int error)
 		    (char *)NULL);
 }
 
-/* Whether the file system has BYTES beyond what is left to others. */
+/* Whether the file system has BYTES beyond what is left to others.  The
+ * more it has, the longer we believe so. */
 static bool
-has_space(int fd, size_t bytes)
+has_space(int fd, uint64_t end)
 {
 	struct statfs fs;
-	uint64_t spare, free_bytes;
+	uint64_t spare, free_bytes, sure;
 
-	if (hh_sys_fstatfs(fd, &fs) != 0 || !fs.f_blocks)
+	if (end < atomic_load_explicit(&file.sure, memory_order_relaxed)
+	    || hh_sys_fstatfs(fd, &fs) != 0 || !fs.f_blocks)
 		return true;
 	spare = (uint64_t)fs.f_blocks * (uint64_t)fs.f_bsize / SPARE_PART;
 	if (spare > SPARE_BYTES_AT_MOST)
 		spare = SPARE_BYTES_AT_MOST;
 	free_bytes = (uint64_t)fs.f_bavail * (uint64_t)fs.f_bsize;
-	return free_bytes >= spare + bytes;
+	if (free_bytes < spare + LOG_SLOT_BYTES)
+		return false;
+	sure = (free_bytes - spare) / SURE_PART;
+	atomic_store_explicit(&file.sure, end
+	    + (sure < SURE_AT_MOST ? sure : SURE_AT_MOST),
+	    memory_order_relaxed);
+	return true;
 }
 
 static enum log_stop
@@ -189,7 +200,7 @@ claim(size_t bytes, uint64_t *offset)
 	fd = descriptor();
 	if (fd < 0)
 		hh_file_stop(LOG_STOP_CLOSED, 0);
-	else if (!has_space(fd, bytes))
+	else if (!has_space(fd, *offset + bytes))
 		hh_file_stop(LOG_STOP_FULL, ENOSPC);
 	else
 		return fd;
@@ -274,6 +285,7 @@ hh_file_forget(void)
 		hh_sys_close(fd);
 	atomic_store(&file.fd, -1);
 	atomic_store(&file.end, 0);
+	atomic_store(&file.sure, 0);
 	atomic_store(&file.stopped, LOG_STOP_NONE);
 	atomic_store(&file.sealed, false);
 	atomic_store(&file.reserve_used, 0);
@@ -344,7 +356,7 @@ fill(int fd, size_t bytes, int *error)
 	*error = -EFBIG;
 	if (bytes > hh_sys_file_size_limit())
 		return NULL;
-	*error = has_space(fd, bytes) ? hh_sys_reserve(fd, 0, bytes) : -ENOSPC;
+	*error = has_space(fd, 0) ? hh_sys_reserve(fd, 0, bytes) : -ENOSPC;
 	if (*error < 0)
 		return NULL;
 	at = hh_sys_map_file(fd, 0, bytes);

@@ -18,12 +18,12 @@ struct note {
 /* False when this process is not watched.  Without room the event is only
  * counted. */
 static bool
-begin(struct note *n, enum log_kind kind, size_t size)
+begin(struct note *n, enum log_kind kind)
 {
 	n->s = hh_stream_take(sizeof n->l.bytes);
 	if (!n->s)
 		return false;
-	n->dt = hh_stream_step(n->s, size);
+	n->dt = hh_stream_clock(n->s);
 	log_long_begin(&n->l, kind, n->dt);
 	return true;
 }
@@ -81,18 +81,21 @@ static void
 end(struct note *n, uint64_t allocations, uint64_t frees, uint64_t failed,
     int64_t change)
 {
-	struct log_counters *c = n->s->counters;
+	struct hh_stream *s = n->s;
 
-	if (!c) {
-		hh_count_others(allocations, frees, failed, change);
+	if (s->chunk) {
+		s->allocations += allocations;
+		s->frees += frees;
+		s->chunk->counters.failed += failed;
+		s->headroom -= (uint64_t)change;
+		if (s->headroom <= s->headroom_most)
+			hh_count_sync(s);
+		else
+			hh_count_tell(s);
 	} else {
-		c->allocations += allocations;
-		c->frees += frees;
-		c->failed += failed;
-		if (!hh_count_live(n->s, change))
-			hh_count_tell(n->s);
+		hh_count_others(allocations, frees, failed, change);
 	}
-	hh_stream_give(n->s);
+	hh_stream_give(s);
 }
 
 void
@@ -101,7 +104,7 @@ hh_note_alloc(enum log_call call, const void *block, size_t size,
 {
 	struct note n;
 
-	if (!begin(&n, LOG_X_ALLOC, size))
+	if (!begin(&n, LOG_X_ALLOC))
 		return;
 	if (!(hh_mode & HH_PAUSED))
 		put_alloc(&n, call, block, size, usable, align);
@@ -113,7 +116,7 @@ hh_note_free(const void *block, size_t usable)
 {
 	struct note n;
 
-	if (!begin(&n, LOG_X_FREE, usable))
+	if (!begin(&n, LOG_X_FREE))
 		return;
 	if (records(&n) && log_is_short(&n.s->w, address(block), 0, n.dt)) {
 		log_put_short(&n.s->w, LOG_FREE, address(block), 0, n.dt);
@@ -129,7 +132,7 @@ hh_note_failed(enum log_call call, size_t size)
 {
 	struct note n;
 
-	if (!begin(&n, LOG_X_FAILED, size))
+	if (!begin(&n, LOG_X_FAILED))
 		return;
 	log_long_uint(&n.l, call);
 	log_long_uint(&n.l, size);
@@ -143,7 +146,7 @@ hh_note_realloc(const void *old, size_t old_usable, const void *block,
 {
 	struct note n;
 
-	if (!begin(&n, LOG_X_REALLOC, size))
+	if (!begin(&n, LOG_X_REALLOC))
 		return;
 	log_long_address(&n.l, &n.s->w, address(old));
 	log_long_address(&n.l, &n.s->w, address(block));
@@ -158,7 +161,7 @@ hh_note_resize(const void *old)
 {
 	struct note n;
 
-	if (!begin(&n, LOG_X_RESIZE, SIZE_MAX))
+	if (!begin(&n, LOG_X_RESIZE))
 		return;
 	log_long_address(&n.l, &n.s->w, address(old));
 	put(&n);
@@ -171,7 +174,7 @@ hh_note_resized(size_t old_usable, const void *block, size_t size,
 {
 	struct note n;
 
-	if (!begin(&n, LOG_X_RESIZED, SIZE_MAX))
+	if (!begin(&n, LOG_X_RESIZED))
 		return;
 	log_long_address(&n.l, &n.s->w, address(block));
 	log_long_uint(&n.l, size);
@@ -185,7 +188,7 @@ hh_note_mark(const char *label)
 {
 	struct note n;
 
-	if (!begin(&n, LOG_X_MARK, SIZE_MAX))
+	if (!begin(&n, LOG_X_MARK))
 		return;
 	log_long_text(&n.l, label, strlen(label));
 	put(&n);
@@ -198,7 +201,7 @@ hh_note_pause(bool paused)
 {
 	struct note n;
 
-	if (!begin(&n, paused ? LOG_X_PAUSE : LOG_X_RESUME, SIZE_MAX))
+	if (!begin(&n, paused ? LOG_X_PAUSE : LOG_X_RESUME))
 		return;
 	put(&n);
 	hh_head->h.flags |= LOG_FLAG_PAUSED;
@@ -210,7 +213,7 @@ hh_note_thread_name(unsigned long thread, const char *name)
 {
 	struct note n;
 
-	if (!begin(&n, LOG_X_NAME, SIZE_MAX))
+	if (!begin(&n, LOG_X_NAME))
 		return;
 	log_long_uint(&n.l, thread);
 	log_long_text(&n.l, name, strnlen(name, LOG_NAME_BYTES - 1));
@@ -224,7 +227,7 @@ hh_note_mapped(enum log_call call, const void *at, size_t bytes,
 {
 	struct note n;
 
-	if (!begin(&n, LOG_X_MAP, SIZE_MAX))
+	if (!begin(&n, LOG_X_MAP))
 		return;
 	log_long_uint(&n.l, call);
 	log_long_uint(&n.l, address(at));

@@ -15,6 +15,7 @@
 enum {
 	BLOCKS = 256,			/* 65,536 threads alive at once */
 	LOOKS = 16,			/* at owners that may have ended */
+	NAME_EVERY = 16,		/* chunks */
 	PLACE_BYTES = 48,		/* a long form with a place in it */
 	TABLE_SLOTS = LOG_FIRST_SLOT_BYTES / (int)sizeof(struct log_chunk),
 };
@@ -37,6 +38,7 @@ uint8_t hh_mode = HH_OPAQUE;
 
 static _Atomic(struct block *) blocks[BLOCKS];
 static _Atomic uint32_t made;		/* streams, in all blocks */
+static _Atomic uint32_t numbers;	/* of slots, given away in this log */
 static _Atomic uint32_t threads;	/* that came, ever */
 static uint32_t look_from;		/* a hint; races do no harm */
 static _Atomic uint32_t first_fate;
@@ -145,13 +147,15 @@ find_stream(int tid, bool nested)
 	return NULL;
 }
 
+/* Names change seldom, and to ask costs more than most of a chunk does. */
 static void
-describe_owner(struct log_chunk *chunk, const struct hh_stream *s)
+describe_owner(struct log_chunk *chunk, struct hh_stream *s)
 {
 	chunk->tid = atomic_load(&s->owner);
 	chunk->self = (uint64_t)pthread_self();
-	if (!hh_file_sealed())
+	if ((s->unnamed || s->seq % NAME_EVERY == 0) && !hh_file_sealed())
 		hh_sys_thread_name(chunk->name);
+	s->unnamed = false;
 }
 
 static struct log_trailer *
@@ -176,8 +180,9 @@ begin_chunk(struct hh_stream *s, struct log_chunk *chunk, uint64_t seq)
 	s->w.last = 0;
 	s->seq = seq;
 	s->chunk = chunk;
-	s->counters = &chunk->counters;
 	s->end = (unsigned char *)trailer_of(chunk);
+	atomic_signal_fence(memory_order_seq_cst);
+	s->turning_to = 0;
 }
 
 static struct log_chunk *
@@ -212,18 +217,18 @@ events_slot(uint32_t number)
 static void
 give_slot(struct hh_stream *s)
 {
-	s->number = __atomic_fetch_add(&hh_head->h.slots, 1, __ATOMIC_RELAXED);
+	s->number = atomic_fetch_add(&numbers, 1);
 	if (hh_head->h.mode == LOG_SUMMARY) {
 		s->chunk = summary_slot(s->number);
-		if (s->chunk) {
+		if (s->chunk)
 			describe_owner(s->chunk, s);
-			s->counters = &s->chunk->counters;
-		}
-		return;
+	} else {
+		s->chunk = events_slot(s->number);
+		if (s->chunk)
+			begin_chunk(s, s->chunk, 1);
 	}
-	s->chunk = events_slot(s->number);
-	if (s->chunk)
-		begin_chunk(s, s->chunk, 1);
+	/* Only now: who is killed before has no slot that could be missed. */
+	__atomic_fetch_add(&hh_head->h.slots, 1, __ATOMIC_RELEASE);
 }
 
 /* The slot goes on with another thread's events. */
@@ -260,9 +265,9 @@ next_chunk(struct hh_stream *s)
 {
 	struct log_chunk *old = s->chunk, *chunk = old;
 	struct log_trailer *t = trailer_of(old);
-	uint64_t kept;
 
 	s->end = NULL;
+	s->turning_to = s->seq + 1;
 	t->sum = log_sum(old, old->bytes);
 	atomic_thread_fence(memory_order_release);
 	t->seq = s->seq;
@@ -273,6 +278,7 @@ next_chunk(struct hh_stream *s)
 			return;
 		}
 		chunk->counters = old->counters;
+		memcpy(chunk->name, old->name, sizeof chunk->name);
 		begin_chunk(s, chunk, s->seq + 1);
 		return;
 	}
@@ -281,10 +287,7 @@ next_chunk(struct hh_stream *s)
 		return;
 	}
 	hh_head_touch();
-	/* A handler that comes now would misplace its events. */
-	hh_sys_block_signals(&kept);
 	begin_chunk(s, chunk, s->seq + 1);
-	hh_sys_restore_signals(&kept);
 }
 
 static int
@@ -306,6 +309,7 @@ acquire(bool nested)
 		if (!s)
 			return NULL;
 		s->nested = nested;
+		s->unnamed = true;
 		s->w.ticks = hh_ticks();
 	}
 	if (!nested && atomic_fetch_add(&threads, 1))
@@ -317,10 +321,12 @@ acquire(bool nested)
 	} else if (!hh_file_stopped()) {
 		give_slot(s);
 	}
-	s->countdown = s->period = 1;
+	s->sparse = true;
 	s->inner = NULL;
-	if (s->counters)
-		hh_count_window(s);
+	s->unnamed = s->chunk && s->chunk->tid != tid;
+	if (s->chunk)
+		hh_count_begin(s);
+	hh_stream_set_near(s);
 	return s;
 }
 
@@ -336,7 +342,7 @@ acquire_mine(void)
 		hh_sys_block_signals(&kept);
 	s = acquire(false);
 	if (s) {
-		*hh_stream_limit(s) = s->end;
+		hh_stream_unbar(s);
 		hh_mine = s;
 	}
 	if (!sealed)
@@ -357,13 +363,13 @@ inner_of(struct hh_stream *s)
 		struct hh_stream *inner = acquire(true);
 
 		if (inner)
-			*hh_stream_limit(inner) = inner->end;
+			hh_stream_unbar(inner);
 		s->inner = inner;
 	}
 	return s->inner;
 }
 
-/* What follows in S happened before the event that OUTER is putting down. */
+/* A record of one place in a log. */
 static void
 put_place(struct hh_stream *s, enum log_kind kind, uint32_t slot,
     uint64_t seq, uint64_t offset)
@@ -383,6 +389,17 @@ static uint64_t
 offset_of(const struct hh_stream *s)
 {
 	return (uint64_t)(s->w.at - (unsigned char *)s->chunk);
+}
+
+/* While a chunk ends nothing of it is to come, and the next has no event. */
+static void
+put_outer(struct hh_stream *s, const struct hh_stream *outer)
+{
+	if (outer->turning_to)
+		put_place(s, LOG_X_NESTED, outer->number, outer->turning_to, 0);
+	else
+		put_place(s, LOG_X_NESTED, outer->number, outer->seq,
+		    offset_of(outer));
 }
 
 /* How far each thread of the parent had come, kept while we start over. */
@@ -411,8 +428,8 @@ inheritance_bytes(void)
 static void
 inherit_stream(struct inheritance *from, struct hh_stream *s)
 {
-	if (s->counters)
-		from->live += s->counters->live - s->counters->told;
+	if (s->chunk)
+		from->live += hh_count_live(s) - s->chunk->counters.told;
 	if (s->chunk && hh_head->h.mode == LOG_EVENTS) {
 		from->cut[from->cuts++] = (struct cut){s->number,
 		    s->seq, offset_of(s)};
@@ -440,6 +457,7 @@ inherit(void)
 	hh_sys_unmap(hh_head, sizeof *hh_head + LOG_FIRST_SLOT_BYTES);
 	hh_head = NULL;
 	hh_file_forget();
+	atomic_store(&numbers, 0);
 	hh_mine = &nobody.streams[0];
 	hh_mode &= (uint8_t)~HH_AMONG;
 	atomic_store(&threads, 0);
@@ -452,9 +470,9 @@ tell_inheritance(const struct inheritance *from)
 	struct hh_stream *s = acquire_mine();
 
 	hh_head->h.live = hh_head->h.peak = from->live > 0 ? from->live : 0;
-	if (!s || !s->counters)
+	if (!s || !s->chunk)
 		return;
-	hh_count_window(s);
+	hh_count_begin(s);
 	for (uint32_t i = 0; i < from->cuts && s->end; i++) {
 		const struct cut *c = &from->cut[i];
 
@@ -462,7 +480,8 @@ tell_inheritance(const struct inheritance *from)
 			next_chunk(s);
 		put_place(s, LOG_X_INHERIT, c->slot, c->seq, c->offset);
 	}
-	*hh_stream_limit(s) = s->end;
+	hh_stream_set_near(s);
+	hh_stream_unbar(s);
 }
 
 /* Ours is a forked child's first event. */
@@ -540,19 +559,19 @@ hh_stream_take(size_t bytes)
 	if (!s)
 		return NULL;
 	s->busy = true;
-	*hh_stream_limit(s) = NULL;
+	hh_stream_bar(s);
 	if (s->end && (size_t)(s->end - s->w.at) < bytes + PLACE_BYTES)
 		next_chunk(s);
 	if (outer && outer->chunk)
-		put_place(s, LOG_X_NESTED, outer->number, outer->seq,
-		    offset_of(outer));
+		put_outer(s, outer);
 	return s;
 }
 
 void
 hh_stream_give(struct hh_stream *s)
 {
+	hh_stream_set_near(s);
 	atomic_signal_fence(memory_order_seq_cst);
 	s->busy = false;
-	*hh_stream_limit(s) = s->end;
+	hh_stream_unbar(s);
 }

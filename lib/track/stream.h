@@ -12,6 +12,10 @@
  * signal handler that comes between takes the slow path too and writes into
  * a nested stream.
  *
+ * The limit is near: the thread comes past it every few events, to look at
+ * the clock, and whenever it may not go on as it did.  So the usual path has
+ * one comparison for all of that.
+ *
  * All of this is the calling thread's own, except where it says shared. */
 #ifndef HH_STREAM_H
 #define HH_STREAM_H
@@ -37,27 +41,34 @@ enum {
 	 * more than all the rest.  It is read when the thread has been away,
 	 * for what is big, for each event while they are rare, and every few
 	 * of those that are dense. */
-	TIME_EVERY = 32,
-	TIME_SPARSE_TICKS = 64,		/* from one event to the next */
+	TIME_EVERY_BYTES = 128,		/* some 30 events */
+	TIME_SPARSE_TICKS = 2048,	/* for so many bytes: they are rare */
 	TIME_BIG_BYTES = 512,
+
+	/* What signal handlers may still put down, each before the one that
+	 * it interrupts, after the limit was looked at. */
+	STREAM_SLACK = 8 * LOG_EVENT_ROOM,
 };
 
 struct hh_stream {
 	_Alignas(STREAM_BYTES) struct log_writer w;
-	struct log_counters *counters;	/* in the slot; never NULL but in
-					 * the stream of nobody */
-	uint64_t low, span;		/* live outside of [low, low + span]
-					 * is told to the process */
-	uint32_t countdown;		/* untimed events until a timed one */
-	uint8_t period;			/* what countdown began with */
-	bool busy;			/* in the slow path */
-	bool nested;			/* writes for a signal handler */
-	_Atomic int owner;		/* shared: tid, 0 for nobody */
-	uint32_t number;		/* of the slot */
-	uint64_t seq;			/* of the chunk */
+	uint64_t headroom;		/* see count.h, as the next three */
+	uint64_t headroom_most;
+	uint64_t allocations, frees;
+	unsigned char *near;		/* what the limit is when not busy */
+
+	int64_t top;			/* see count.h */
 	unsigned char *end;		/* of the slot; NULL: no events */
 	struct log_chunk *chunk;	/* NULL: no slot, counts in others */
 	struct hh_stream *inner;	/* for handlers that interrupt us */
+	uint64_t seq;			/* of the chunk */
+	uint64_t turning_to;		/* the next one's while it is made */
+	uint32_t number;		/* of the slot */
+	_Atomic int owner;		/* shared: tid, 0 for nobody */
+	bool busy;			/* in the slow path */
+	bool nested;			/* writes for a signal handler */
+	bool sparse;			/* events are rare: all are timed */
+	bool unnamed;			/* the chunk has not the owner's name */
 };
 
 static_assert(sizeof(struct hh_stream) == STREAM_BYTES, "one stride");
@@ -80,39 +91,53 @@ hh_among_threads(void)
 	return __atomic_load_n(&hh_mode, __ATOMIC_RELAXED) & HH_AMONG;
 }
 
+/* Where the usual path ends: NULL while busy and in another process. */
 static inline unsigned char *volatile *
 hh_stream_limit(struct hh_stream *s)
 {
 	return (unsigned char *volatile *)((char *)s + STREAM_LIMIT);
 }
 
-/* Ticks since the last event that had its time; 0 if the clock slipped. */
+/* The usual path is over: whatever ends it may change that. */
+static inline void
+hh_stream_bar(struct hh_stream *s)
+{
+	*hh_stream_limit(s) = NULL;
+	atomic_signal_fence(memory_order_seq_cst);
+}
+
+static inline void
+hh_stream_unbar(struct hh_stream *s)
+{
+	atomic_signal_fence(memory_order_seq_cst);
+	*hh_stream_limit(s) = s->near;
+}
+
+/* How far events may go untimed from here; at least a place, so that the
+ * limit is not NULL, if there are events at all. */
+static inline void
+hh_stream_set_near(struct hh_stream *s)
+{
+	unsigned char *most = s->end - STREAM_SLACK;
+
+	s->near = s->end ? s->w.at : NULL;
+	if (s->end && hh_mode == 0 && !s->sparse && s->w.at < most)
+		s->near = most - s->w.at < TIME_EVERY_BYTES ? most
+		    : s->w.at + TIME_EVERY_BYTES;
+}
+
+/* Look at the clock: ticks since the last event that had its time, 0 if it
+ * slipped. */
 static inline uint64_t
 hh_stream_clock(struct hh_stream *s)
 {
 	uint64_t now = hh_ticks(), before = s->w.ticks;
 	uint64_t dt = now > before ? now - before : 0;
 
-	s->period = dt > (uint64_t)s->period * TIME_SPARSE_TICKS ? 1
-	    : TIME_EVERY;
-	s->countdown = s->period;
+	s->sparse = dt > (s->sparse ? TIME_SPARSE_TICKS / TIME_EVERY_BYTES * 4
+	    : TIME_SPARSE_TICKS);
 	hh_away_begin();
 	return dt;
-}
-
-/* Whether an event of SIZE bytes can go without its time. */
-static inline bool
-hh_stream_untimed(struct hh_stream *s, size_t size)
-{
-	return size < TIME_BIG_BYTES && --s->countdown && !hh_away();
-}
-
-/* The time step of the next event; 0 when it can do without. */
-static inline uint64_t
-hh_stream_step(struct hh_stream *s, size_t size)
-{
-	return !hh_among_threads() && hh_stream_untimed(s, size) ? 0
-	    : hh_stream_clock(s);
 }
 
 /* The calling thread's stream, busy, with room for BYTES more unless its

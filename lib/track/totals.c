@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "totals.h"
 
+#include "count.h"
 #include "head.h"
-#include "stream.h"
 
 /* Each is one word that its thread writes whole. */
 #define LOOK(field) __atomic_load_n(&(field), __ATOMIC_RELAXED)
@@ -16,6 +16,19 @@ add(struct heaphook_stats *total, const struct log_counters *c)
 	return LOOK(c->live) - LOOK(c->told);
 }
 
+/* What is not in the slot yet is in the stream. */
+static int64_t
+add_stream(struct heaphook_stats *total, const struct hh_stream *s)
+{
+	if (!s->chunk)
+		return 0;
+	add(total, &s->chunk->counters);
+	total->allocations += LOOK(s->allocations);
+	total->frees += LOOK(s->frees);
+	return LOOK(s->top) - (int64_t)LOOK(s->headroom)
+	    - LOOK(s->chunk->counters.told);
+}
+
 void
 hh_totals(struct heaphook_stats *total)
 {
@@ -24,12 +37,8 @@ hh_totals(struct heaphook_stats *total)
 
 	*total = (struct heaphook_stats){0};
 	live += add(total, &h->others);
-	for (uint32_t i = 0; hh_stream_at(i); i++) {
-		const struct log_counters *c = hh_stream_at(i)->counters;
-
-		if (c)
-			live += add(total, c);
-	}
+	for (uint32_t i = 0; hh_stream_at(i); i++)
+		live += add_stream(total, hh_stream_at(i));
 	total->live_bytes = live > 0 ? (uint64_t)live : 0;
 	total->peak_bytes = (uint64_t)(peak > live ? peak : live);
 }

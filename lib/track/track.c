@@ -22,124 +22,133 @@ static_assert((int)HH_PVALLOC == (int)LOG_CALL_PVALLOC
 
 bool hh_usable_ruled;
 
-/* The calling thread's stream, busy and with room for a short form.  NULL
- * when it is full or busy already, or this is another process than it was:
- * a handler that comes before the store takes the same stream and leaves it
- * as whole, so nothing that was read earlier is used after it. */
+/* The usual path, all else being as it was: the thread has not come to its
+ * limit, nor been away, and the block is not big. */
+static HOT bool
+is_usual(struct hh_stream *s, size_t size)
+{
+	return s->w.at < *hh_stream_limit(s) && size < TIME_BIG_BYTES
+	    && !hh_away();
+}
+
+/* What counts went beyond a bound.  Each path is a function of its own and
+ * ends in a jump to the next, so that the usual ones save no registers. */
+static COLD void *
+tell_and_unbar(void *block)
+{
+	struct hh_stream *s = hh_mine;
+
+	hh_count_tell(s);
+	hh_stream_unbar(s);
+	return block;
+}
+
+static COLD void
+tell_unbar_and_free(void *block)
+{
+	hh_real.free(tell_and_unbar(block));
+}
+
+/* Untimed, in the short form.  A handler that came after is_usual() took the
+ * same stream and left it whole: nothing that was read there is used here,
+ * and there is slack for what it put down. */
+static HOT void *
+put_alloc(struct hh_stream *s, enum log_kind kind, void *block, size_t size)
+{
+	hh_stream_bar(s);
+	log_put_short(&s->w, kind, (uintptr_t)block, size, 0);
+	if (!likely(hh_count_alloc(s, hh_usable_expected(size))))
+		return tell_and_unbar(block);
+	hh_stream_unbar(s);
+	return block;
+}
+
+static HOT void
+put_free(struct hh_stream *s, void *block, size_t usable)
+{
+	hh_stream_bar(s);
+	log_put_short(&s->w, LOG_FREE, (uintptr_t)block, 0, 0);
+	if (!likely(hh_count_free(s, usable))) {
+		tell_unbar_and_free(block);
+		return;
+	}
+	hh_stream_unbar(s);
+	hh_real.free(block);
+}
+
+/* The calling thread's stream, barred, with room; NULL when the short form
+ * is not for it now. */
 static HOT struct hh_stream *
 enter(void)
 {
 	struct hh_stream *s = hh_mine;
 
-	if (!likely(*hh_stream_limit(s)))
+	if (hh_mode > HH_AMONG || !likely(*hh_stream_limit(s)))
 		return NULL;
-	*hh_stream_limit(s) = NULL;
-	atomic_signal_fence(memory_order_seq_cst);
-	if (likely(s->end - s->w.at >= LOG_EVENT_ROOM))
+	hh_stream_bar(s);
+	if (likely(s->end - s->w.at >= STREAM_SLACK))
 		return s;
-	*hh_stream_limit(s) = s->end;
+	hh_stream_unbar(s);
 	return NULL;
 }
 
-static HOT void
-leave(struct hh_stream *s)
-{
-	atomic_signal_fence(memory_order_seq_cst);
-	*hh_stream_limit(s) = s->end;
-}
-
+/* The short form with its time, if there is one.  SIZE is 0 for free. */
 static HOT bool
-is_untimed(size_t size)
+put_timed(enum log_kind kind, void *block, size_t size, size_t usable)
 {
-	return hh_mode == 0 && hh_stream_untimed(hh_mine, size);
-}
+	struct hh_stream *s = enter();
+	uint64_t dt;
+	bool fits;
 
-static COLD void *
-tell_and_leave(void *block)
-{
-	struct hh_stream *s = hh_mine;
+	if (!s)
+		return false;
+	dt = hh_stream_clock(s);
+	fits = log_is_short(&s->w, (uintptr_t)block, size, dt);
+	if (fits) {
+		bool within;
 
-	hh_count_tell(s);
-	leave(s);
-	return block;
-}
-
-static COLD void
-tell_leave_and_free(void *block)
-{
-	hh_real.free(tell_and_leave(block));
-}
-
-/* What each path below does: every one is a function of its own and ends in
- * a jump to the next, so that the usual ones save no registers.  Here the
- * event has a short form, there is room, and the rule of glibc holds. */
-static HOT void *
-put_alloc(struct hh_stream *s, enum log_kind kind, void *block, size_t size,
-    uint64_t dt)
-{
-	log_put_short(&s->w, kind, (uintptr_t)block, size, dt);
-	if (!likely(hh_count_alloc(s, hh_usable_expected(size))))
-		return tell_and_leave(block);
-	leave(s);
-	return block;
-}
-
-static HOT void
-put_free(struct hh_stream *s, void *block, size_t usable, uint64_t dt)
-{
-	log_put_short(&s->w, LOG_FREE, (uintptr_t)block, 0, dt);
-	if (!likely(hh_count_free(s, usable))) {
-		tell_leave_and_free(block);
-		return;
+		log_put_short(&s->w, kind, (uintptr_t)block, size, dt);
+		within = kind == LOG_FREE ? hh_count_free(s, usable)
+		    : hh_count_alloc(s, usable);
+		if (likely(within))
+			hh_count_sync(s);
+		else
+			hh_count_tell(s);
 	}
-	leave(s);
-	hh_real.free(block);
+	hh_stream_set_near(s);
+	hh_stream_unbar(s);
+	return fits;
 }
 
-/* Not a mapping, and no byte more or less than expected. */
+/* Not a mapping, and no byte more or less than expected; never asked of
+ * another allocator's block. */
 static HOT bool
 follows_rule(const void *block, size_t size)
 {
-	return ((hh_usable_word(block) ^ hh_usable_chunk(size))
+	return !(hh_mode & HH_OPAQUE)
+	    && ((hh_usable_word(block) ^ hh_usable_chunk(size))
 	    & ~(size_t)HH_CHUNK_OTHER_FLAGS) == 0;
 }
 
 #define KEEP(name, kind, call) \
 	static COLD void * \
-	name##_noted(void *block, size_t size) \
-	{ \
-		hh_note_alloc(call, block, size, hh_usable(block), 0); \
-		return block; \
-	} \
-\
-	static COLD void * \
 	name##_timed(void *block, size_t size) \
 	{ \
-		struct hh_stream *s; \
-		uint64_t dt; \
-\
-		if (hh_mode > HH_AMONG || !follows_rule(block, size)) \
-			return name##_noted(block, size); \
-		s = enter(); \
-		if (!s) \
-			return name##_noted(block, size); \
-		dt = hh_stream_clock(s); \
-		if (log_is_short(&s->w, (uintptr_t)block, size, dt)) \
-			return put_alloc(s, kind, block, size, dt); \
-		leave(s); \
-		return name##_noted(block, size); \
+		if (!follows_rule(block, size) || !put_timed(kind, block, \
+		    size, hh_usable_expected(size))) \
+			hh_note_alloc(call, block, size, hh_usable(block), 0); \
+		return block; \
 	} \
 \
 	static COLD void * \
 	name(void *block, size_t size) \
 	{ \
-		struct hh_stream *s; \
+		struct hh_stream *s = hh_mine; \
 \
-		if (!is_untimed(size)) \
-			return name##_timed(block, size); \
-		if (!likely(follows_rule(block, size)) || !(s = enter())) \
-			return name##_noted(block, size); \
-		return put_alloc(s, kind, block, size, 0); \
+		if (likely(is_usual(s, size)) \
+		    && likely(follows_rule(block, size))) \
+			return put_alloc(s, kind, block, size); \
+		return name##_timed(block, size); \
 	}
 
 KEEP(keep_malloc, LOG_MALLOC, LOG_CALL_MALLOC)
@@ -182,43 +191,25 @@ usable_of_word(const void *block)
 }
 
 static COLD void
-free_noted(void *block)
-{
-	hh_note_free(block, hh_usable(block));
-	hh_real.free(block);
-}
-
-static COLD void
 free_timed(void *block)
 {
-	struct hh_stream *s;
-	uint64_t dt;
-
-	if (hh_mode > HH_AMONG || hh_usable_word(block) & HH_CHUNK_MAPPED
-	    || !(s = enter())) {
-		free_noted(block);
-		return;
-	}
-	dt = hh_stream_clock(s);
-	if (log_is_short(&s->w, (uintptr_t)block, 0, dt)) {
-		put_free(s, block, usable_of_word(block), dt);
-		return;
-	}
-	leave(s);
-	free_noted(block);
+	if (hh_mode & HH_OPAQUE
+	    || hh_usable_word(block) & HH_CHUNK_MAPPED
+	    || !put_timed(LOG_FREE, block, 0, usable_of_word(block)))
+		hh_note_free(block, hh_usable(block));
+	hh_real.free(block);
 }
 
 void
 hh_backend_free(void *block)
 {
-	struct hh_stream *s;
+	struct hh_stream *s = hh_mine;
 
-	if (!is_untimed(0))
-		free_timed(block);
-	else if (hh_usable_word(block) & HH_CHUNK_MAPPED || !(s = enter()))
-		free_noted(block);
+	if (likely(is_usual(s, 0))
+	    && likely(!(hh_usable_word(block) & HH_CHUNK_MAPPED)))
+		put_free(s, block, usable_of_word(block));
 	else
-		put_free(s, block, usable_of_word(block), 0);
+		free_timed(block);
 }
 
 /* There was no block, or there will be none that we know: two events. */
