@@ -116,6 +116,7 @@ hh_count_sync(struct hh_stream *s)
 void
 hh_count_begin(struct hh_stream *s)
 {
+	hh_count_sync(s);
 	set_window(s, &hh_head->h, s->chunk->counters.live);
 }
 

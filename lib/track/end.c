@@ -146,8 +146,9 @@ heaphook_mark(const char *label)
 HH_EXPORT void
 heaphook_pause(void)
 {
-	hh_note_pause(true);
+	/* First: the note sets the limit by it. */
 	__atomic_fetch_or(&hh_mode, HH_PAUSED, __ATOMIC_RELAXED);
+	hh_note_pause(true);
 }
 
 HH_EXPORT void

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE
+#include "chunk.h"
+
+#include <pthread.h>
+#include <string.h>
+
+#include "../interpose/sys.h"
+#include "file.h"
+#include "head.h"
+
+enum {
+	NAME_EVERY = 16,		/* chunks */
+	TABLE_SLOTS = LOG_FIRST_SLOT_BYTES / (int)sizeof(struct log_chunk),
+};
+
+static _Atomic uint32_t numbers;	/* of slots, given away in this log */
+
+/* Names change seldom, and to ask costs more than most of a chunk does. */
+static void
+describe_owner(struct log_chunk *chunk, struct hh_stream *s)
+{
+	chunk->tid = atomic_load(&s->owner);
+	chunk->self = (uint64_t)pthread_self();
+	if ((s->unnamed || s->seq % NAME_EVERY == 0) && !hh_file_sealed())
+		hh_sys_thread_name(chunk->name);
+	s->unnamed = false;
+}
+
+static struct log_trailer *
+trailer_of(struct log_chunk *chunk)
+{
+	return (struct log_trailer *)((char *)chunk + chunk->bytes) - 1;
+}
+
+/* From here on the stream writes into CHUNK, as number SEQ of its slot. */
+static void
+begin_chunk(struct hh_stream *s, struct log_chunk *chunk, uint64_t seq)
+{
+	describe_owner(chunk, s);
+	chunk->flags = s->nested ? LOG_CHUNK_NESTED : 0;
+	chunk->base_ticks = s->w.ticks;
+	chunk->events[0] = LOG_END;
+	chunk->seq = seq;
+	atomic_thread_fence(memory_order_release);
+	chunk->magic = LOG_CHUNK_MAGIC;
+
+	s->w.at = chunk->events;
+	s->w.last = 0;
+	s->seq = seq;
+	s->chunk = chunk;
+	s->end = (unsigned char *)trailer_of(chunk);
+	atomic_signal_fence(memory_order_seq_cst);
+	s->turning_to = 0;
+}
+
+static struct log_chunk *
+summary_slot(uint32_t number)
+{
+	struct log_chunk *table = (struct log_chunk *)(hh_head + 1);
+	struct log_chunk *chunk = number < TABLE_SLOTS
+	    ? (struct log_chunk *)((char *)table + number * sizeof *table)
+	    : NULL;
+
+	if (chunk) {
+		chunk->bytes = sizeof *chunk;
+		chunk->slot = number;
+		chunk->seq = 1;
+		chunk->magic = LOG_CHUNK_MAGIC;
+	}
+	return chunk;
+}
+
+/* The space of the first slot came with the header. */
+static struct log_chunk *
+events_slot(uint32_t number)
+{
+	struct log_chunk *chunk = (struct log_chunk *)(hh_head + 1);
+
+	if (number)
+		return hh_file_slot(LOG_SLOT_BYTES, number);
+	chunk->bytes = LOG_FIRST_SLOT_BYTES;
+	return chunk;
+}
+
+void
+hh_chunk_give_slot(struct hh_stream *s)
+{
+	s->number = atomic_fetch_add(&numbers, 1);
+	if (hh_head->h.mode == LOG_SUMMARY) {
+		s->chunk = summary_slot(s->number);
+		if (s->chunk)
+			describe_owner(s->chunk, s);
+	} else {
+		s->chunk = events_slot(s->number);
+		if (s->chunk)
+			begin_chunk(s, s->chunk, 1);
+	}
+	/* Only now: who is killed before has no slot that could be missed. */
+	__atomic_fetch_add(&hh_head->h.slots, 1, __ATOMIC_RELEASE);
+}
+
+/* The slot goes on with another thread's events. */
+void
+hh_chunk_change_thread(struct hh_stream *s)
+{
+	struct log_long l;
+	uint64_t now = hh_ticks();
+	uint64_t dt = now > s->w.ticks ? now - s->w.ticks : 0;
+	char name[LOG_NAME_BYTES] = "";
+
+	if (!s->end || (size_t)(s->end - s->w.at) < sizeof l.bytes)
+		return;
+	if (!hh_file_sealed())
+		hh_sys_thread_name(name);
+	log_long_begin(&l, LOG_X_THREAD, dt);
+	log_long_uint(&l, (uint64_t)atomic_load(&s->owner));
+	log_long_uint(&l, (uint64_t)pthread_self());
+	log_long_text(&l, name, strlen(name));
+	log_put_long(&s->w, &l, dt);
+}
+
+/* Its events have ended, but its counters go on: no sum of it would hold. */
+static void
+reopen(struct log_trailer *t)
+{
+	t->seq = 0;
+	t->sum = 0;	/* also the zero byte that ends the events */
+}
+
+/* The slot is full: it is appended and used again, or stays where it is. */
+void
+hh_chunk_next(struct hh_stream *s)
+{
+	struct log_chunk *old = s->chunk, *chunk = old;
+	struct log_trailer *t = trailer_of(old);
+
+	s->end = NULL;
+	s->turning_to = s->seq + 1;
+	t->sum = log_sum(old, old->bytes);
+	atomic_thread_fence(memory_order_release);
+	t->seq = s->seq;
+	if (hh_file_sealed()) {
+		chunk = hh_file_slot(LOG_SLOT_BYTES, s->number);
+		if (!chunk) {
+			reopen(t);
+			return;
+		}
+		chunk->counters = old->counters;
+		memcpy(chunk->name, old->name, sizeof chunk->name);
+		begin_chunk(s, chunk, s->seq + 1);
+		return;
+	}
+	if (!hh_file_append(old)) {
+		reopen(t);
+		return;
+	}
+	hh_head_touch();
+	begin_chunk(s, chunk, s->seq + 1);
+}
+
+/* A record of one place in a log. */
+void
+hh_chunk_put_place(struct hh_stream *s, enum log_kind kind, uint32_t slot,
+    uint64_t seq, uint64_t offset)
+{
+	struct log_long l;
+
+	if (!s->end || (size_t)(s->end - s->w.at) < CHUNK_PLACE_BYTES)
+		return;
+	log_long_begin(&l, kind, 0);
+	log_long_uint(&l, slot);
+	log_long_uint(&l, seq);
+	log_long_uint(&l, offset);
+	log_put_long(&s->w, &l, 0);
+}
+
+uint64_t
+hh_chunk_offset(const struct hh_stream *s)
+{
+	return (uint64_t)(s->w.at - (unsigned char *)s->chunk);
+}
+
+/* While a chunk ends nothing of it is to come, and the next has no event. */
+void
+hh_chunk_put_outer(struct hh_stream *s, const struct hh_stream *outer)
+{
+	if (outer->turning_to)
+		hh_chunk_put_place(s, LOG_X_NESTED, outer->number, outer->turning_to, 0);
+	else
+		hh_chunk_put_place(s, LOG_X_NESTED, outer->number, outer->seq,
+		    hh_chunk_offset(outer));
+}
+
+void
+hh_chunk_forget(void)
+{
+	atomic_store(&numbers, 0);
+}
