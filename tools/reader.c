@@ -136,7 +136,10 @@ scan_one(struct reader *r, struct scan *s)
 		return;
 	}
 	if (!extent) {
-		s->strange += s->at >= s->covered;
+		/* The magic is stored last: without any, it is a slot that
+		 * was being made. */
+		s->strange += s->at >= s->covered
+		    && (c.magic || got < sizeof c);
 		s->at += LOG_PAGE;
 		return;
 	}
@@ -200,6 +203,16 @@ scan_table(struct reader *r, struct scan *s)
 			add_chunk(r, s, &c, sizeof c, false);
 }
 
+static bool
+has_cut_chunk(const struct reader *r)
+{
+	for (size_t i = 0; i < r->chunk_count; i++)
+		if (r->chunks[i].cut)
+			return true;
+	return false;
+}
+
+/* Of a process that died, slots may not have been made to their end. */
 static void
 say_missing(struct reader *r, const struct scan *s)
 {
@@ -208,7 +221,11 @@ say_missing(struct reader *r, const struct scan *s)
 	if (r->bytes < LOG_HEADER_BYTES)
 		problems_loss(&r->problems, "the log is cut: it ends within "
 		    "its header, after %" PRIu64 " bytes", r->bytes);
-	else if (s->slots < h->slots && !h->stop && !h->others.allocations)
+	else if (r->bytes % LOG_PAGE && !has_cut_chunk(r))
+		problems_loss(&r->problems, "the log is cut: it ends within "
+		    "a page");
+	else if (s->slots < h->slots && !h->stop && !h->others.allocations
+	    && r->state != READER_DIED)
 		problems_loss(&r->problems, "the log is cut or damaged: %"
 		    PRIu32 " of its %" PRIu32 " slots are missing",
 		    h->slots - s->slots, h->slots);
