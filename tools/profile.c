@@ -101,7 +101,8 @@ count_come(struct tally *t, const struct block *block)
 static void
 count_free(struct tally *t, const struct replay_step *s)
 {
-	bool ours = s->known ? part_has(&t->part, s->gone.owner) : !t->part.chosen;
+	bool ours = s->known ? part_has(&t->part, s->gone.owner)
+	    : !t->part.chosen;
 
 	t->frees += ours;
 	t->unknown_frees += ours && !s->known;

@@ -53,7 +53,8 @@ struct profile {
 	struct profile_texts argv;
 	const char *mode;		/* "events", "summary" */
 	const char *bytes;		/* "requested", "usable" */
-	const char *state;		/* "running", "exited", "execed", "died" */
+	const char *state;		/* "running", "exited", "execed",
+					 * "died" */
 	struct profile_number status;
 	bool complete;
 	struct profile_texts problems;

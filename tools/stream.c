@@ -504,8 +504,7 @@ stream_inherited(struct reader *log, const struct reader *from)
 
 			if (slot < from->slot_count)
 				places[slot] = (struct stream_place){
-					e.seq, e.offset
-				};
+				    e.seq, e.offset };
 		}
 	}
 	free(l.buffer);

@@ -63,7 +63,7 @@ struct stream {
 	struct streams *all;
 	unsigned at, filled;		/* of the batch */
 	struct log_event batch[STREAM_BATCH];
-	uint64_t time;			/* of the last event: it never goes back */
+	uint64_t time;			/* of the last event; never back */
 	unsigned depth;
 	struct stream_lane lanes[STREAM_DEPTH];
 	int32_t tid;			/* who is at work */

@@ -19,7 +19,8 @@ struct hh_real_order hh_real_order;
 /* While the lookup runs, the same interface with other functions. */
 static void *boot_malloc(size_t a) { return hh_boot_alloc(1, a); }
 static void *boot_realloc(void *a, size_t b) { return hh_boot_resize(a, b); }
-static void *boot_aligned_alloc(size_t a, size_t b) { return hh_boot_alloc(a, b); }
+static void *boot_aligned_alloc(size_t a, size_t b)
+    { return hh_boot_alloc(a, b); }
 static void *boot_memalign(size_t a, size_t b) { return hh_boot_alloc(a, b); }
 static void *boot_valloc(size_t a) { return hh_boot_alloc(4096, a); }
 static void *boot_pvalloc(size_t a) { return hh_boot_alloc(4096, a); }

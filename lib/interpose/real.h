@@ -31,8 +31,10 @@
 	X(int, execvp, (const char *, char *const *)) \
 	X(int, execvpe, (const char *, char *const *, char *const *)) \
 	X(int, fexecve, (int, char *const *, char *const *)) \
-	X(int, execveat, (int, const char *, char *const *, char *const *, int)) \
-	X(int, pthread_create, (void *, const void *, void *(*)(void *), void *)) \
+	X(int, execveat, \
+	    (int, const char *, char *const *, char *const *, int)) \
+	X(int, pthread_create, \
+	    (void *, const void *, void *(*)(void *), void *)) \
 	X(int, pthread_setname_np, (unsigned long, const char *)) \
 	X(int, prctl, (int, ...)) \
 	X(void *, dlopen, (const char *, int)) \

@@ -39,7 +39,8 @@ enum log_kind {
 
 	/* Long forms; every body begins with the time step in ticks. */
 	LOG_X_TIME = 1 << 2,	/* nothing more: only the time went on */
-	LOG_X_ALLOC = 2 << 2,	/* call, size, log2 of alignment (0 none), address, excess */
+	LOG_X_ALLOC = 2 << 2,	/* call, size, log2 of alignment (0 none),
+				 * address, excess */
 	LOG_X_FREE = 3 << 2,	/* address */
 	LOG_X_REALLOC = 4 << 2,	/* old address, address, size, excess */
 	LOG_X_RESIZE = 5 << 2,	/* old address: a realloc begins */
@@ -54,7 +55,8 @@ enum log_kind {
 				 * just before the event stored there */
 	LOG_X_INHERIT = 14 << 2,/* slot, seq, offset: the parent's log had
 				 * come so far in this slot when we forked */
-	LOG_X_MAP = 15 << 2,	/* call, address, length, old address, old length */
+	LOG_X_MAP = 15 << 2,	/* call, address, length, old address and
+				 * length */
 };
 
 /* Addresses in long forms are steps in bytes from 16 times the last one. */

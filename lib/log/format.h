@@ -119,7 +119,7 @@ struct log_header {
 
 	uint64_t start_realtime_ns;	/* since 1970 */
 	struct log_instant start;
-	struct log_instant now[2];	/* live; now_index says which is whole */
+	struct log_instant now[2];	/* live; now_index: the whole one */
 	uint32_t now_index;		/* live */
 	uint32_t clock;			/* enum log_clock */
 	uint64_t ticks_per_s;		/* measured at start, rough; the two

@@ -186,7 +186,8 @@ void
 hh_chunk_put_outer(struct hh_stream *s, const struct hh_stream *outer)
 {
 	if (outer->turning_to)
-		hh_chunk_put_place(s, LOG_X_NESTED, outer->number, outer->turning_to, 0);
+		hh_chunk_put_place(s, LOG_X_NESTED, outer->number,
+		    outer->turning_to, 0);
 	else
 		hh_chunk_put_place(s, LOG_X_NESTED, outer->number, outer->seq,
 		    hh_chunk_offset(outer));

@@ -29,7 +29,7 @@ struct maker {
 	struct log_head head;
 	uint32_t chunk_bytes;		/* of those to come */
 	struct maker_slot slots[MAKER_SLOTS];
-	struct log_chunk **full;	/* chunks, in the order they were filled */
+	struct log_chunk **full;	/* chunks, in the order of filling */
 	size_t full_count;
 };
 
