@@ -140,13 +140,19 @@ class Log:
                     into[slot] = nested.setdefault(fields, [])
                 else:
                     into[slot].append((time, kind, fields, (slot, seq, at)))
-        return [self.woven(events, nested) for events in slots.values()]
+        return [self.woven(events, nested, True)
+                for events in slots.values()]
 
-    def woven(self, events, nested):
+    def woven(self, events, nested, last=False):
         all_of_it = []
         for event in events:
-            inner = nested.pop(event[3], [])
-            all_of_it += self.woven(inner, nested) + [event]
+            for place in sorted(nested):
+                if place[0] == event[3][0] and place <= event[3]:
+                    all_of_it += self.woven(nested.pop(place, []), nested)
+            all_of_it.append(event)
+        for place in sorted(nested) if last and events else ():
+            if place[0] == events[0][3][0]:
+                all_of_it += self.woven(nested.pop(place, []), nested)
         return all_of_it
 
 

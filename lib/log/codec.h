@@ -139,20 +139,20 @@ log_is_short(const struct log_writer *w, uint64_t address, uint64_t size,
 }
 
 /* Store the short form of an event that has one.  LOG_EVENT_ROOM bytes must
- * be free at w->at.  SIZE is 0 for free; DT is in ticks, 0 when no time is
- * told. */
+ * be free at w->at.  SIZE is 0 for free; DT, in ticks, is stored if TIMED. */
 static inline void
 log_put_short(struct log_writer *w, enum log_kind kind, uint64_t address,
-    uint64_t size, uint64_t dt)
+    uint64_t size, bool timed, uint64_t dt)
 {
 	unsigned char *at = w->at;
 	uint64_t z = log_zigzag((address >> 4) - w->last);
 	unsigned step_bytes = log_bytes_of(z), bits = 8;
 	uint64_t low = kind | step_bytes << 2, high = 0;
 
-	if (dt) {
+	if (timed) {
 		low |= 128 | dt << 8;
 		bits += 16;
+		w->ticks += dt;
 	}
 	if (kind != LOG_FREE) {
 		low |= size << bits;
@@ -169,7 +169,6 @@ log_put_short(struct log_writer *w, enum log_kind kind, uint64_t address,
 	memcpy(at, &low, 8);
 	w->at = at + bits / 8 + step_bytes;
 	w->last = address >> 4;
-	w->ticks += dt;
 }
 
 /* A long form being put together, away from the log. */

@@ -103,17 +103,6 @@ set_window(struct hh_stream *s, struct log_header *h, int64_t live)
 }
 
 void
-hh_count_sync(struct hh_stream *s)
-{
-	struct log_counters *c = &s->chunk->counters;
-
-	c->allocations += s->allocations;
-	c->frees += s->frees;
-	c->live = hh_count_live(s);
-	s->allocations = s->frees = 0;
-}
-
-void
 hh_count_begin(struct hh_stream *s)
 {
 	hh_count_sync(s);

@@ -13,9 +13,6 @@
 
 #include "stream.h"
 
-/* Into the slot with what was counted. */
-void hh_count_sync(struct hh_stream *s);
-
 /* The headroom is used up, or too large: tell the process what is live. */
 void hh_count_tell(struct hh_stream *s);
 
@@ -26,6 +23,18 @@ static inline int64_t
 hh_count_live(const struct hh_stream *s)
 {
 	return s->top - (int64_t)s->headroom;
+}
+
+/* Into the slot with what was counted. */
+static inline void
+hh_count_sync(struct hh_stream *s)
+{
+	struct log_counters *c = &s->chunk->counters;
+
+	c->allocations += s->allocations;
+	c->frees += s->frees;
+	c->live = hh_count_live(s);
+	s->allocations = s->frees = 0;
 }
 
 /* False: what is live must be told. */
@@ -42,6 +51,19 @@ hh_count_free(struct hh_stream *s, size_t usable)
 {
 	s->frees++;
 	s->headroom += usable;
+	return s->headroom <= s->headroom_most;
+}
+
+/* Both, for an event that goes into the slot at once. */
+static inline bool
+hh_count_at_once(struct hh_stream *s, bool is_alloc, size_t usable)
+{
+	struct log_counters *c = &s->chunk->counters;
+
+	c->allocations += is_alloc;
+	c->frees += !is_alloc;
+	s->headroom += is_alloc ? -usable : usable;
+	c->live = hh_count_live(s);
 	return s->headroom <= s->headroom_most;
 }
 

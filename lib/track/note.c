@@ -65,7 +65,8 @@ put_alloc(struct note *n, enum log_call call, const void *block, size_t size,
 	if (call <= LOG_CALL_CALLOC && hh_usable_ruled
 	    && usable == hh_usable_expected(size)
 	    && log_is_short(&n->s->w, address(block), size, n->dt)) {
-		log_put_short(&n->s->w, kind, address(block), size, n->dt);
+		log_put_short(&n->s->w, kind, address(block), size, true,
+		    n->dt);
 		return;
 	}
 	log_long_uint(&n->l, call);
@@ -119,7 +120,8 @@ hh_note_free(const void *block, size_t usable)
 	if (!begin(&n, LOG_X_FREE))
 		return;
 	if (records(&n) && log_is_short(&n.s->w, address(block), 0, n.dt)) {
-		log_put_short(&n.s->w, LOG_FREE, address(block), 0, n.dt);
+		log_put_short(&n.s->w, LOG_FREE, address(block), 0, true,
+		    n.dt);
 	} else {
 		log_long_address(&n.l, &n.s->w, address(block));
 		put(&n);

@@ -56,7 +56,7 @@ static HOT void *
 put_alloc(struct hh_stream *s, enum log_kind kind, void *block, size_t size)
 {
 	hh_stream_bar(s);
-	log_put_short(&s->w, kind, (uintptr_t)block, size, 0);
+	log_put_short(&s->w, kind, (uintptr_t)block, size, false, 0);
 	if (!likely(hh_count_alloc(s, hh_usable_expected(size))))
 		return tell_and_unbar(block);
 	hh_stream_unbar(s);
@@ -67,7 +67,7 @@ static HOT void
 put_free(struct hh_stream *s, void *block, size_t usable)
 {
 	hh_stream_bar(s);
-	log_put_short(&s->w, LOG_FREE, (uintptr_t)block, 0, 0);
+	log_put_short(&s->w, LOG_FREE, (uintptr_t)block, 0, false, 0);
 	if (!likely(hh_count_free(s, usable))) {
 		tell_unbar_and_free(block);
 		return;
@@ -83,7 +83,7 @@ enter(void)
 {
 	struct hh_stream *s = hh_mine;
 
-	if (hh_mode > HH_AMONG || !likely(*hh_stream_limit(s)))
+	if (!likely(*hh_stream_limit(s)))
 		return NULL;
 	hh_stream_bar(s);
 	if (likely(s->end - s->w.at >= STREAM_SLACK))
@@ -92,52 +92,82 @@ enter(void)
 	return NULL;
 }
 
-/* The short form with its time, if there is one.  SIZE is 0 for free. */
+/* The short form with its time DT, if there is one, and into the slot with
+ * what it counts.  SIZE is 0 for free. */
 static HOT bool
-put_timed(enum log_kind kind, void *block, size_t size, size_t usable)
+put_timed(struct hh_stream *s, enum log_kind kind, void *block, size_t size,
+    size_t usable, uint64_t dt)
+{
+	if (!likely(log_is_short(&s->w, (uintptr_t)block, size, dt)))
+		return false;
+	log_put_short(&s->w, kind, (uintptr_t)block, size, true, dt);
+	if (!likely(hh_count_at_once(s, kind != LOG_FREE, usable)))
+		hh_count_tell(s);
+	return true;
+}
+
+/* Among threads each event has its time; the limit stays behind. */
+static HOT bool
+put_among(enum log_kind kind, void *block, size_t size, size_t usable)
 {
 	struct hh_stream *s = enter();
-	uint64_t dt;
-	bool fits;
+	uint64_t now;
+	bool done;
 
 	if (!s)
 		return false;
-	dt = hh_stream_clock(s);
-	fits = log_is_short(&s->w, (uintptr_t)block, size, dt);
-	if (fits) {
-		bool within;
-
-		log_put_short(&s->w, kind, (uintptr_t)block, size, dt);
-		within = kind == LOG_FREE ? hh_count_free(s, usable)
-		    : hh_count_alloc(s, usable);
-		if (likely(within))
-			hh_count_sync(s);
-		else
-			hh_count_tell(s);
-	}
-	hh_stream_set_near(s);
+	now = hh_ticks();
+	done = put_timed(s, kind, block, size, usable,
+	    likely(now > s->w.ticks) ? now - s->w.ticks : 0);
 	hh_stream_unbar(s);
-	return fits;
+	return done;
 }
 
-/* Not a mapping, and no byte more or less than expected; never asked of
- * another allocator's block. */
+/* Alone, this is one of those that have. */
+static COLD bool
+put_alone(enum log_kind kind, void *block, size_t size, size_t usable)
+{
+	struct hh_stream *s = hh_mode ? NULL : enter();
+	bool done;
+
+	if (!s)
+		return false;
+	done = put_timed(s, kind, block, size, usable, hh_stream_clock(s));
+	hh_count_sync(s);
+	hh_stream_set_near(s);
+	hh_stream_unbar(s);
+	return done;
+}
+
+/* Not a mapping, and no byte more or less than expected.  Another allocator's
+ * blocks have no such word: not while hh_mode is HH_OPAQUE. */
 static HOT bool
 follows_rule(const void *block, size_t size)
 {
-	return !(hh_mode & HH_OPAQUE)
-	    && ((hh_usable_word(block) ^ hh_usable_chunk(size))
+	return ((hh_usable_word(block) ^ hh_usable_chunk(size))
 	    & ~(size_t)HH_CHUNK_OTHER_FLAGS) == 0;
 }
 
 #define KEEP(name, kind, call) \
 	static COLD void * \
-	name##_timed(void *block, size_t size) \
+	name##_alone(void *block, size_t size) \
 	{ \
-		if (!follows_rule(block, size) || !put_timed(kind, block, \
-		    size, hh_usable_expected(size))) \
+		if (hh_mode & HH_OPAQUE || !follows_rule(block, size) \
+		    || !put_alone(kind, block, size, \
+		        hh_usable_expected(size))) \
 			hh_note_alloc(call, block, size, hh_usable(block), 0); \
 		return block; \
+	} \
+\
+	static COLD void * \
+	name##_among(void *block, size_t size) \
+	{ \
+		if (likely(hh_mode == HH_AMONG) \
+		    && likely(follows_rule(block, size)) \
+		    && likely(put_among(kind, block, size, \
+		        hh_usable_expected(size)))) \
+			return block; \
+		return name##_alone(block, size); \
 	} \
 \
 	static COLD void * \
@@ -148,7 +178,7 @@ follows_rule(const void *block, size_t size)
 		if (likely(is_usual(s, size)) \
 		    && likely(follows_rule(block, size))) \
 			return put_alloc(s, kind, block, size); \
-		return name##_timed(block, size); \
+		return name##_among(block, size); \
 	}
 
 KEEP(keep_malloc, LOG_MALLOC, LOG_CALL_MALLOC)
@@ -191,13 +221,24 @@ usable_of_word(const void *block)
 }
 
 static COLD void
-free_timed(void *block)
+free_alone(void *block)
 {
 	if (hh_mode & HH_OPAQUE
 	    || hh_usable_word(block) & HH_CHUNK_MAPPED
-	    || !put_timed(LOG_FREE, block, 0, usable_of_word(block)))
+	    || !put_alone(LOG_FREE, block, 0, usable_of_word(block)))
 		hh_note_free(block, hh_usable(block));
 	hh_real.free(block);
+}
+
+static COLD void
+free_among(void *block)
+{
+	if (likely(hh_mode == HH_AMONG)
+	    && likely(!(hh_usable_word(block) & HH_CHUNK_MAPPED))
+	    && likely(put_among(LOG_FREE, block, 0, usable_of_word(block))))
+		hh_real.free(block);
+	else
+		free_alone(block);
 }
 
 void
@@ -209,7 +250,7 @@ hh_backend_free(void *block)
 	    && likely(!(hh_usable_word(block) & HH_CHUNK_MAPPED)))
 		put_free(s, block, usable_of_word(block));
 	else
-		free_timed(block);
+		free_among(block);
 }
 
 /* There was no block, or there will be none that we know: two events. */

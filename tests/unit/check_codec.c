@@ -65,7 +65,7 @@ START_TEST(short_forms_are_read_as_written)
 		if (!log_is_short(&w, address, size, dt))
 			continue;
 		shorts++;
-		log_put_short(&w, kind, address, size, dt);
+		log_put_short(&w, kind, address, size, dt != 0, dt);
 		ck_assert_int_le(w.at - bytes, LOG_EVENT_ROOM);
 		r = reader_of(bytes, ROOM);
 		r.last = 0x1234;

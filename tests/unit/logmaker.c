@@ -127,7 +127,7 @@ put_short(struct log_writer *w, enum log_kind kind, uint64_t address,
 {
 	if (!log_is_short(w, address, size, dt))
 		return false;
-	log_put_short(w, kind, address, size, dt);
+	log_put_short(w, kind, address, size, dt != 0, dt);
 	return true;
 }
 

@@ -1,0 +1,43 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# What the recorder costs: each load with and without it in turn, ROUNDS
+# times, the medians and their ratio.  Quiet machines only; the log goes to
+# OUTPUT's folder.
+set -eu
+build=${HH_BUILD:-.}
+rounds=${ROUNDS:-11}
+folder=${OUTPUT:-/dev/shm}
+loads=$build/tests/bench/loads
+track=$build/lib/.libs/libheaphook-track.so
+kept=$(mktemp -d "$folder/heaphook-bench.XXXXXX")
+trap 'rm -rf "$kept"' EXIT
+
+median() {
+	sort -n "$1" | awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] }'
+}
+
+printf '%-8s%-9s%10s%12s%8s%16s\n' load threads 'none, ns' 'events, ns' \
+    ratio 'bytes an event'
+# LOAD THREADS PAIRS
+while read -r load threads pairs; do
+	: >"$kept/none"
+	: >"$kept/events"
+	for _ in $(seq "$rounds"); do
+		"$loads" "$load" "$threads" "$pairs" >>"$kept/none"
+		HEAPHOOK_OUTPUT=$kept/log LD_PRELOAD=$track \
+		    "$loads" "$load" "$threads" "$pairs" >>"$kept/events"
+		bytes=$(stat -c %s "$kept/log")
+		rm "$kept/log"
+	done
+	awk -v load="$load" -v threads="$threads" -v bytes="$bytes" \
+	    -v pairs="$pairs" -v a="$(median "$kept/none")" \
+	    -v b="$(median "$kept/events")" 'BEGIN {
+		printf "%-8s%-9d%10.1f%12.1f%8.2f%16.1f\n", load, threads, a,
+		    b, b / a, bytes / threads / (2 * pairs + 10000) }'
+done <<-END
+	tight 1 4000000
+	tight 2 2000000
+	rand 1 1000000
+	rand 2 1000000
+	rand 4 500000
+END
