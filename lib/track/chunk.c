@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "../interpose/sys.h"
+#include "count.h"
 #include "file.h"
 #include "head.h"
 
@@ -71,6 +72,14 @@ summary_slot(uint32_t number)
 	return chunk;
 }
 
+/* Where pages are larger a small slot is one page. */
+static size_t
+small_bytes(void)
+{
+	return hh_head->h.page_size > LOG_SMALL_SLOT_BYTES
+	    ? hh_head->h.page_size : LOG_SMALL_SLOT_BYTES;
+}
+
 /* The space of the first slot came with the header. */
 static struct log_chunk *
 events_slot(uint32_t number)
@@ -78,7 +87,7 @@ events_slot(uint32_t number)
 	struct log_chunk *chunk = (struct log_chunk *)(hh_head + 1);
 
 	if (number)
-		return hh_file_slot(LOG_SLOT_BYTES, number);
+		return hh_file_slot(small_bytes(), number);
 	chunk->bytes = LOG_FIRST_SLOT_BYTES;
 	return chunk;
 }
@@ -120,43 +129,67 @@ hh_chunk_change_thread(struct hh_stream *s)
 	log_put_long(&s->w, &l, dt);
 }
 
-/* Its events have ended, but its counters go on: no sum of it would hold. */
+/* The whole chunk, with its sum. */
 static void
-reopen(struct log_trailer *t)
+close_chunk(struct hh_stream *s)
 {
-	t->seq = 0;
-	t->sum = 0;	/* also the zero byte that ends the events */
+	struct log_trailer *t = trailer_of(s->chunk);
+
+	t->sum = log_sum(s->chunk, s->chunk->bytes);
+	atomic_thread_fence(memory_order_release);
+	t->seq = s->seq;
 }
 
-/* The slot is full: it is appended and used again, or stays where it is. */
+/* Its events have ended, but its counters go on: no sum of it would hold. */
+static void
+end_events(struct hh_stream *s)
+{
+	struct log_trailer *t = trailer_of(s->chunk);
+
+	t->seq = 0;
+	t->sum = 0;	/* also the zero byte that ends the events */
+	hh_count_tell(s);
+}
+
+/* The full slot stays where it is, and S goes on in a larger one. */
+static bool
+leave_slot(struct hh_stream *s)
+{
+	struct log_chunk *old = s->chunk;
+	struct log_chunk *chunk = hh_file_slot(LOG_SLOT_BYTES, s->number);
+
+	if (!chunk)
+		return false;
+	chunk->counters = old->counters;
+	memcpy(chunk->name, old->name, sizeof chunk->name);
+	begin_chunk(s, chunk, s->seq + 1);
+	if (!hh_file_sealed())
+		hh_sys_unmap(old, old->bytes);
+	return true;
+}
+
+/* The full slot is appended and used again. */
+static bool
+append_slot(struct hh_stream *s)
+{
+	if (!hh_file_append(s->chunk))
+		return false;
+	hh_head_touch();
+	begin_chunk(s, s->chunk, s->seq + 1);
+	return true;
+}
+
 void
 hh_chunk_next(struct hh_stream *s)
 {
-	struct log_chunk *old = s->chunk, *chunk = old;
-	struct log_trailer *t = trailer_of(old);
+	bool leaves = hh_file_sealed()
+	    || (s->number && s->chunk->bytes < LOG_SLOT_BYTES);
 
 	s->end = NULL;
 	s->turning_to = s->seq + 1;
-	t->sum = log_sum(old, old->bytes);
-	atomic_thread_fence(memory_order_release);
-	t->seq = s->seq;
-	if (hh_file_sealed()) {
-		chunk = hh_file_slot(LOG_SLOT_BYTES, s->number);
-		if (!chunk) {
-			reopen(t);
-			return;
-		}
-		chunk->counters = old->counters;
-		memcpy(chunk->name, old->name, sizeof chunk->name);
-		begin_chunk(s, chunk, s->seq + 1);
-		return;
-	}
-	if (!hh_file_append(old)) {
-		reopen(t);
-		return;
-	}
-	hh_head_touch();
-	begin_chunk(s, chunk, s->seq + 1);
+	close_chunk(s);
+	if (!(leaves ? leave_slot(s) : append_slot(s)))
+		end_events(s);
 }
 
 /* A record of one place in a log. */

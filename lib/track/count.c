@@ -83,7 +83,8 @@ note_timeline(struct log_header *h, int64_t live)
 }
 
 /* A new window round LIVE.  Alone, a thread need only tell what is more
- * than ever before. */
+ * than ever before; but where there are no events, the timeline wants to
+ * know more. */
 static void
 set_window(struct hh_stream *s, struct log_header *h, int64_t live)
 {
@@ -91,13 +92,17 @@ set_window(struct hh_stream *s, struct log_header *h, int64_t live)
 
 	if (step < STEP_BYTES_AT_LEAST)
 		step = STEP_BYTES_AT_LEAST;
+	s->headroom = step;
+	s->headroom_most = 2 * step;
 	if (hh_among_threads()) {
-		s->headroom = step;
-		s->headroom_most = 2 * step;
 		h->peak_error = h->slots * step;
 	} else {
-		s->headroom = (uint64_t)(h->peak - h->live);
-		s->headroom_most = INT64_MAX;
+		uint64_t below_peak = (uint64_t)(h->peak - h->live);
+
+		if (!counts_alone(h) || below_peak < step)
+			s->headroom = below_peak;
+		if (!counts_alone(h))
+			s->headroom_most = INT64_MAX;
 	}
 	s->top = live + (int64_t)s->headroom;
 }

@@ -77,24 +77,31 @@ put_alloc(struct note *n, enum log_call call, const void *block, size_t size,
 	put(n);
 }
 
+/* What an event changes, in usable bytes. */
+struct change {
+	uint64_t allocations, frees, failed;
+	size_t come, gone;
+};
+
 /* Count, and let the stream go. */
 static void
-end(struct note *n, uint64_t allocations, uint64_t frees, uint64_t failed,
-    int64_t change)
+end(struct note *n, const struct change *c)
 {
 	struct hh_stream *s = n->s;
 
 	if (s->chunk) {
-		s->allocations += allocations;
-		s->frees += frees;
-		s->chunk->counters.failed += failed;
-		s->headroom -= (uint64_t)change;
+		s->allocations += c->allocations;
+		s->frees += c->frees;
+		s->chunk->counters.failed += c->failed;
+		s->chunk->counters.allocated += c->come;
+		s->headroom += c->gone - c->come;
 		if (s->headroom <= s->headroom_most)
 			hh_count_sync(s);
 		else
 			hh_count_tell(s);
 	} else {
-		hh_count_others(allocations, frees, failed, change);
+		hh_count_others(c->allocations, c->frees, c->failed,
+		    (int64_t)c->come - (int64_t)c->gone);
 	}
 	hh_stream_give(s);
 }
@@ -109,7 +116,7 @@ hh_note_alloc(enum log_call call, const void *block, size_t size,
 		return;
 	if (!(hh_mode & HH_PAUSED))
 		put_alloc(&n, call, block, size, usable, align);
-	end(&n, 1, 0, 0, (int64_t)usable);
+	end(&n, &(struct change){.allocations = 1, .come = usable});
 }
 
 void
@@ -126,7 +133,7 @@ hh_note_free(const void *block, size_t usable)
 		log_long_address(&n.l, &n.s->w, address(block));
 		put(&n);
 	}
-	end(&n, 0, 1, 0, -(int64_t)usable);
+	end(&n, &(struct change){.frees = 1, .gone = usable});
 }
 
 void
@@ -139,7 +146,7 @@ hh_note_failed(enum log_call call, size_t size)
 	log_long_uint(&n.l, call);
 	log_long_uint(&n.l, size);
 	put(&n);
-	end(&n, 0, 0, 1, 0);
+	end(&n, &(struct change){.failed = 1});
 }
 
 void
@@ -155,7 +162,7 @@ hh_note_realloc(const void *old, size_t old_usable, const void *block,
 	log_long_uint(&n.l, size);
 	log_long_uint(&n.l, excess(usable, size));
 	put(&n);
-	end(&n, 1, 1, 0, (int64_t)usable - (int64_t)old_usable);
+	end(&n, &(struct change){1, 1, 0, usable, old_usable});
 }
 
 void
@@ -182,7 +189,7 @@ hh_note_resized(size_t old_usable, const void *block, size_t size,
 	log_long_uint(&n.l, size);
 	log_long_uint(&n.l, excess(usable, size));
 	put(&n);
-	end(&n, 1, 1, 0, (int64_t)usable - (int64_t)old_usable);
+	end(&n, &(struct change){1, 1, 0, usable, old_usable});
 }
 
 void
