@@ -28,6 +28,7 @@ static struct {
 	bool map;
 	int summary_fd;		/* a copy of stderr; -1: none */
 	struct stat summary_st;
+	struct stat root;
 } wanted = { .summary_fd = -1 };
 
 static enum log_mode
@@ -133,6 +134,7 @@ look_at_image(void)
 	read_variables();
 	hh_clock_choose();
 	hh_away_find();
+	hh_sys_lstat("/", &wanted.root);
 	hh_usable_ruled = hh_real_order.next_is_libc && !under_valgrind();
 	if (hh_usable_ruled)
 		hh_mode &= (uint8_t)~HH_OPAQUE;
@@ -173,6 +175,21 @@ drop_stderr(void)
 	wanted.summary_fd = -1;
 }
 
+/* After chroot the name of the log means another place, and folders made
+ * for it would be the jail's. */
+static bool
+is_in_jail(void)
+{
+	struct stat root;
+
+	if (hh_sys_lstat("/", &root) != 0 || (root.st_dev == wanted.root.st_dev
+	    && root.st_ino == wanted.root.st_ino))
+		return false;
+	hh_say("heaphook-track: a child forked after chroot cannot have a log "
+	    "of its own; what it does is not recorded", (char *)NULL);
+	return true;
+}
+
 bool
 hh_start(const struct hh_head_origin *origin)
 {
@@ -182,6 +199,8 @@ hh_start(const struct hh_head_origin *origin)
 		return false;
 	if (origin->pid)
 		drop_stderr();
+	if (origin->pid && is_in_jail())
+		return false;
 	head = hh_file_create(wanted.limit,
 	    sizeof *head + LOG_FIRST_SLOT_BYTES);
 	if (!head)
