@@ -18,8 +18,8 @@ struct reader_chunk {
 	uint32_t bytes;		/* as far as the file has them */
 	uint32_t flags;		/* enum log_chunk_flag */
 	bool whole, cut;	/* by the end of the file */
-	unsigned char *kept;	/* an open slot of a process that still runs,
-				 * as it was when the log was opened */
+	unsigned char *kept;	/* a slot of a process that still runs, as it
+				 * was when the log was opened */
 };
 
 /* The chunks of one slot, by seq; of equal ones the better comes first. */

@@ -10,6 +10,7 @@
 
 #include "chart.h"
 #include "cli.h"
+#include "room.h"
 
 enum {
 	CHART_ROWS = 8,
@@ -276,9 +277,7 @@ put_threads(FILE *to, const struct profile *p, const struct render_look *l)
 
 	if (p->thread_count < 2)
 		return;
-	list = malloc(p->thread_count * sizeof *list);
-	if (!list)
-		return;
+	list = room_new(p->thread_count, sizeof *list);
 	for (size_t i = 0; i < p->thread_count; i++)
 		list[i] = p->threads + i;
 	qsort(list, p->thread_count, sizeof *list, by_activity);
