@@ -101,18 +101,22 @@ need_block(uint32_t i)
 	return none;
 }
 
-/* A new one; its block is there before the count says so. */
+/* A new one; its block is there before the count says so.  From then on
+ * another thread may be quicker to take it. */
 static struct hh_stream *
 make_stream(int tid)
 {
-	uint32_t i = atomic_load(&made);
+	for (;;) {
+		uint32_t i = atomic_load(&made);
+		int none = 0;
 
-	do
 		if (!need_block(i / STREAMS_A_BLOCK))
 			return NULL;
-	while (!atomic_compare_exchange_weak(&made, &i, i + 1));
-	atomic_store(&stream_at(i)->owner, tid);
-	return stream_at(i);
+		if (atomic_compare_exchange_strong(&made, &i, i + 1)
+		    && atomic_compare_exchange_strong(&stream_at(i)->owner,
+		        &none, tid))
+			return stream_at(i);
+	}
 }
 
 /* No thread tells us that it ends, and none need: its last frees come after
@@ -159,10 +163,9 @@ acquire(bool nested)
 	int tid = own_tid();
 	struct hh_stream *s = find_stream(tid, nested);
 
-	if (!s) {
-		s = make_stream(tid);
-		if (!s)
-			return NULL;
+	if (!s && !(s = make_stream(tid)))
+		return NULL;
+	if (!s->chunk) {
 		s->nested = nested;
 		s->unnamed = true;
 		s->w.ticks = hh_ticks();
