@@ -100,40 +100,50 @@ realloc_at_once(struct replay *r, const struct log_event *e, bool force)
 	return come(r, e, true);
 }
 
-/* The block that a realloc took up is still there, or again. */
+/* The block that the innermost realloc took up is still there, or again. */
 static void
 put_back(struct replay *r, struct replay_transit *t)
 {
+	const struct replay_moving *m;
 	struct block *block;
 
-	if (!t->pending)
+	if (!t->depth)
 		return;
-	t->pending = false;
-	if (!t->known)
+	m = &t->moving[--t->depth];
+	if (!m->known)
 		return;
-	block = blocks_find(&r->blocks, t->block.address);
+	block = blocks_find(&r->blocks, m->block.address);
 	if (block)
 		lose(r, block);
-	block = blocks_place(&r->blocks, t->block.address);
-	*blocks_take(&r->blocks, block, t->block.address) = t->block;
+	block = blocks_place(&r->blocks, m->block.address);
+	*blocks_take(&r->blocks, block, m->block.address) = m->block;
+}
+
+static void
+put_all_back(struct replay *r, struct replay_transit *t)
+{
+	while (t->depth)
+		put_back(r, t);
 }
 
 static bool
 begin_realloc(struct replay *r, const struct log_event *e, bool force)
 {
 	struct replay_transit *t = r->transit + e->slot;
+	struct replay_moving *m;
 	struct block *block;
 
-	put_back(r, t);
+	if (t->depth == sizeof t->moving / sizeof *t->moving)
+		put_back(r, t);
 	block = blocks_find(&r->blocks, e->address);
 	r->address = e->address;
 	if (!block && !force)
 		return false;
-	t->pending = true;
-	t->known = block;
+	m = &t->moving[t->depth++];
+	m->known = block;
 	if (!block)
 		return true;
-	t->block = *block;
+	m->block = *block;
 	blocks_remove(&r->blocks, block);
 	return true;
 }
@@ -142,15 +152,16 @@ static bool
 end_realloc(struct replay *r, const struct log_event *e, bool force)
 {
 	struct replay_transit *t = r->transit + e->slot;
+	const struct replay_moving *m;
 
 	if (!come(r, e, force))
 		return false;
-	if (!t->pending)
+	if (!t->depth)
 		return true;
-	t->pending = false;
+	m = &t->moving[--t->depth];
 	r->step.freed = true;
-	r->step.known = t->known;
-	r->step.gone = t->block;
+	r->step.known = m->known;
+	r->step.gone = m->block;
 	return true;
 }
 
@@ -160,10 +171,12 @@ is_senseless(const struct log_event *e)
 	return !e->address || e->size > MAX_BLOCK || e->usable > MAX_BLOCK;
 }
 
-/* The threads of an ancestor are not the log's. */
+/* What the last thread of the slot had not ended stays as it was.  The
+ * threads of an ancestor are not the log's. */
 static void
 introduce(struct replay *r, const struct log_event *e)
 {
+	put_all_back(r, r->transit + e->slot);
 	if (!r->watch)
 		return;
 	r->who[e->slot] = threads_meet(&r->threads, e->tid, e->self, e->text,
@@ -262,7 +275,7 @@ play(struct replay *r, struct reader *log, const struct stream_place *cuts)
 			show_progress(r);
 	}
 	for (size_t i = 0; i < log->slot_count; i++)
-		put_back(r, r->transit + i);
+		put_all_back(r, r->transit + i);
 	merge_close(&r->merge);
 	free(r->transit);
 	free(r->who);

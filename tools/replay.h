@@ -36,10 +36,14 @@ struct replay_watch {
 	uint64_t until;		/* no steps at or after this time */
 };
 
-/* A realloc on its way: its block is live, but not at its address. */
+/* Reallocs on their way: their blocks are live, but not at their addresses.
+ * There is more than one when a signal handler comes in the middle of one. */
 struct replay_transit {
-	bool pending, known;
-	struct block block;
+	unsigned depth;
+	struct replay_moving {
+		bool known;
+		struct block block;
+	} moving[4];
 };
 
 struct replay {

@@ -161,6 +161,22 @@ START_TEST(a_failed_realloc_leaves_the_block)
 }
 END_TEST
 
+START_TEST(a_handler_may_realloc_within_a_realloc)
+{
+	begin(1);
+	maker_malloc(&m, 0, 0x1000, 100, 0);
+	maker_malloc(&m, 0, 0x2000, 200, 0);
+	maker_resize(&m, 0, 0x1000, 1);
+	maker_resize(&m, 0, 0x2000, 1);
+	maker_resized(&m, 0, 0x3000, 250, 1);
+	maker_resized(&m, 0, 0x4000, 150, 1);
+	ck_assert_str_eq(steps(), "+100 +200 +250-200 +150-100 ");
+	ck_assert_uint_eq(replay.blocks.count, 2);
+	ck_assert_uint_eq(replay.lost, 0);
+	done();
+}
+END_TEST
+
 START_TEST(who_dies_in_a_realloc_keeps_the_block)
 {
 	begin(1);
@@ -453,6 +469,7 @@ add(TCase *t)
 	tcase_add_test(t, a_realloc_is_one_change);
 	tcase_add_test(t, a_moving_block_is_live_but_its_address_is_free);
 	tcase_add_test(t, a_failed_realloc_leaves_the_block);
+	tcase_add_test(t, a_handler_may_realloc_within_a_realloc);
 	tcase_add_test(t, who_dies_in_a_realloc_keeps_the_block);
 	tcase_add_test(t, unknown_frees_change_nothing);
 	tcase_add_test(t, an_address_given_twice_loses_its_first_block);
