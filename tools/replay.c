@@ -171,12 +171,17 @@ is_senseless(const struct log_event *e)
 	return !e->address || e->size > MAX_BLOCK || e->usable > MAX_BLOCK;
 }
 
-/* What the last thread of the slot had not ended stays as it was.  The
- * threads of an ancestor are not the log's. */
+/* Each chunk introduces its thread again.  What another one had not ended
+ * stays as it was.  The threads of an ancestor are not the log's. */
 static void
 introduce(struct replay *r, const struct log_event *e)
 {
-	put_all_back(r, r->transit + e->slot);
+	struct replay_transit *t = r->transit + e->slot;
+
+	if (t->tid != e->tid || t->self != e->self)
+		put_all_back(r, t);
+	t->tid = e->tid;
+	t->self = e->self;
 	if (!r->watch)
 		return;
 	r->who[e->slot] = threads_meet(&r->threads, e->tid, e->self, e->text,

@@ -39,6 +39,8 @@ struct replay_watch {
 /* Reallocs on their way: their blocks are live, but not at their addresses.
  * There is more than one when a signal handler comes in the middle of one. */
 struct replay_transit {
+	int32_t tid;			/* whose they are */
+	uint64_t self;
 	unsigned depth;
 	struct replay_moving {
 		bool known;

@@ -177,6 +177,33 @@ START_TEST(a_handler_may_realloc_within_a_realloc)
 }
 END_TEST
 
+START_TEST(a_realloc_may_begin_in_one_chunk_and_end_in_the_next)
+{
+	begin(1);
+	maker_malloc(&m, 0, 0x1000, 100, 0);
+	maker_resize(&m, 0, 0x1000, 1);
+	maker_next_chunk(&m, 0);
+	maker_resized(&m, 0, 0x3000, 250, 1);
+	ck_assert_str_eq(steps(), "+100 +250-100 ");
+	done();
+}
+END_TEST
+
+START_TEST(the_next_thread_does_not_end_the_last_ones_realloc)
+{
+	begin(1);
+	maker_malloc(&m, 0, 0x1000, 100, 0);
+	maker_resize(&m, 0, 0x1000, 1);
+	maker_thread(&m, 0, 7, "next");
+	maker_malloc(&m, 0, 0x2000, 20, 1);
+	maker_resize(&m, 0, 0x2000, 1);
+	maker_resized(&m, 0, 0x3000, 30, 1);
+	ck_assert_str_eq(steps(), "+100 +20 +30-20 ");
+	ck_assert_uint_eq(replay.blocks.count, 2);
+	done();
+}
+END_TEST
+
 START_TEST(who_dies_in_a_realloc_keeps_the_block)
 {
 	begin(1);
@@ -470,6 +497,10 @@ add(TCase *t)
 	tcase_add_test(t, a_moving_block_is_live_but_its_address_is_free);
 	tcase_add_test(t, a_failed_realloc_leaves_the_block);
 	tcase_add_test(t, a_handler_may_realloc_within_a_realloc);
+	tcase_add_test(t,
+	    a_realloc_may_begin_in_one_chunk_and_end_in_the_next);
+	tcase_add_test(t,
+	    the_next_thread_does_not_end_the_last_ones_realloc);
 	tcase_add_test(t, who_dies_in_a_realloc_keeps_the_block);
 	tcase_add_test(t, unknown_frees_change_nothing);
 	tcase_add_test(t, an_address_given_twice_loses_its_first_block);
