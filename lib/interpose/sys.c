@@ -141,6 +141,12 @@ hh_sys_fstatfs(int fd, struct statfs *fs)
 }
 
 int
+hh_sys_truncate(int fd, uint64_t bytes)
+{
+	return (int)CALL(ftruncate, fd, bytes, 0, 0, 0, 0);
+}
+
+int
 hh_sys_dup_high(int fd)
 {
 	struct rlimit limit = {FD_HIGH + 1, FD_HIGH + 1};

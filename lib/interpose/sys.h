@@ -29,6 +29,7 @@ long hh_sys_readlink(const char *path, char *buffer, size_t bytes);
 long hh_sys_getcwd(char *buffer, size_t bytes);
 int hh_sys_uname(struct utsname *name);
 int hh_sys_fstatfs(int fd, struct statfs *fs);
+int hh_sys_truncate(int fd, uint64_t bytes);
 
 /* Best effort: what fits before the first error. */
 void hh_sys_write(int fd, const void *data, size_t bytes);

@@ -31,8 +31,13 @@ enum {
 	LOG_HEADER_BYTES = 7 * LOG_PAGE,
 	LOG_TEXT_BYTES = 4 * LOG_PAGE,
 	LOG_FIRST_SLOT_BYTES = 9 * LOG_PAGE,	/* the small log: 64 KiB */
-	LOG_SMALL_SLOT_BYTES = 2 * LOG_PAGE,	/* of threads that do little */
-	LOG_SLOT_BYTES = 16 * LOG_PAGE,
+
+	/* A thread that does little keeps its first, small slot; who fills
+	 * one goes on in the next larger.  The largest is appended: rarely,
+	 * for a system call costs the program what its caches held. */
+	LOG_SMALL_SLOT_BYTES = 2 * LOG_PAGE,
+	LOG_MIDDLE_SLOT_BYTES = 16 * LOG_PAGE,
+	LOG_SLOT_BYTES = 64 * LOG_PAGE,
 	LOG_MAX_CHUNK_BYTES = 256 * LOG_PAGE,
 	LOG_NAME_BYTES = 16,			/* of a thread, with the NUL */
 	LOG_TIMELINE_POINTS = 256,

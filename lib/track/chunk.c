@@ -55,10 +55,17 @@ begin_chunk(struct hh_stream *s, struct log_chunk *chunk, uint64_t seq)
 	s->turning_to = 0;
 }
 
+/* The space of the first slot came with the header. */
+static struct log_chunk *
+first_chunk(void)
+{
+	return (struct log_chunk *)(hh_head + 1);
+}
+
 static struct log_chunk *
 summary_slot(uint32_t number)
 {
-	struct log_chunk *table = (struct log_chunk *)(hh_head + 1);
+	struct log_chunk *table = first_chunk();
 	struct log_chunk *chunk = number < TABLE_SLOTS
 	    ? (struct log_chunk *)((char *)table + number * sizeof *table)
 	    : NULL;
@@ -80,11 +87,10 @@ small_bytes(void)
 	    ? hh_head->h.page_size : LOG_SMALL_SLOT_BYTES;
 }
 
-/* The space of the first slot came with the header. */
 static struct log_chunk *
 events_slot(uint32_t number)
 {
-	struct log_chunk *chunk = (struct log_chunk *)(hh_head + 1);
+	struct log_chunk *chunk = first_chunk();
 
 	if (number)
 		return hh_file_slot(small_bytes(), number);
@@ -151,12 +157,21 @@ end_events(struct hh_stream *s)
 	hh_count_tell(s);
 }
 
+void
+hh_chunk_unmap(struct log_chunk *chunk)
+{
+	if (chunk != first_chunk())
+		hh_sys_unmap(chunk, chunk->bytes);
+}
+
 /* The full slot stays where it is, and S goes on in a larger one. */
 static bool
 leave_slot(struct hh_stream *s)
 {
 	struct log_chunk *old = s->chunk;
-	struct log_chunk *chunk = hh_file_slot(LOG_SLOT_BYTES, s->number);
+	size_t bytes = old->bytes < LOG_MIDDLE_SLOT_BYTES
+	    ? LOG_MIDDLE_SLOT_BYTES : LOG_SLOT_BYTES;
+	struct log_chunk *chunk = hh_file_slot(bytes, s->number);
 
 	if (!chunk)
 		return false;
@@ -164,7 +179,7 @@ leave_slot(struct hh_stream *s)
 	memcpy(chunk->name, old->name, sizeof chunk->name);
 	begin_chunk(s, chunk, s->seq + 1);
 	if (!hh_file_sealed())
-		hh_sys_unmap(old, old->bytes);
+		hh_chunk_unmap(old);
 	return true;
 }
 
@@ -182,8 +197,7 @@ append_slot(struct hh_stream *s)
 void
 hh_chunk_next(struct hh_stream *s)
 {
-	bool leaves = hh_file_sealed()
-	    || (s->number && s->chunk->bytes < LOG_SLOT_BYTES);
+	bool leaves = hh_file_sealed() || s->chunk->bytes < LOG_SLOT_BYTES;
 
 	s->end = NULL;
 	s->turning_to = s->seq + 1;
@@ -230,4 +244,26 @@ void
 hh_chunk_forget(void)
 {
 	atomic_store(&numbers, 0);
+}
+
+/* What is left of the chunk, but for some room for the last events. */
+void
+hh_chunk_trim(struct hh_stream *s)
+{
+	struct log_chunk *chunk = s->chunk;
+	uint32_t page = hh_head->h.page_size, bytes = chunk->bytes;
+	uint32_t kept = ((uint32_t)hh_chunk_offset(s) + page) / page * page
+	    + page;
+
+	if (!s->end || kept >= bytes)
+		return;
+	/* Whoever is killed in between leaves a smaller chunk and a gap. */
+	chunk->bytes = kept;
+	*trailer_of(chunk) = (struct log_trailer){0, 0};
+	if (!hh_file_trim(chunk, bytes, kept)) {
+		chunk->bytes = bytes;
+		return;
+	}
+	s->end = (unsigned char *)trailer_of(chunk);
+	hh_sys_unmap((char *)chunk + kept, bytes - kept);
 }

@@ -18,6 +18,13 @@ void hh_chunk_change_thread(struct hh_stream *s);
  * be, the stream has no end from here on. */
 void hh_chunk_next(struct hh_stream *s);
 
+/* Let go of the memory of a chunk that is in the log. */
+void hh_chunk_unmap(struct log_chunk *chunk);
+
+/* The process ends, with this one thread: give back what will not be used.
+ * Events may still come.  The stream must be taken. */
+void hh_chunk_trim(struct hh_stream *s);
+
 /* One place in a log; CHUNK_PLACE_BYTES must be free, or it is left out. */
 void hh_chunk_put_place(struct hh_stream *s, enum log_kind kind,
     uint32_t slot, uint64_t seq, uint64_t offset);

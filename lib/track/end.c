@@ -8,6 +8,7 @@
 #include "../interpose/backend.h"
 #include "../interpose/entry.h"
 #include "../interpose/sys.h"
+#include "chunk.h"
 #include "count.h"
 #include "file.h"
 #include "head.h"
@@ -33,12 +34,25 @@ is_own_log(void)
 	    && (hh_file_sealed() || hh_head->h.pid == hh_sys_getpid());
 }
 
+/* Only alone: another thread could be about to write there. */
+static void
+trim(void)
+{
+	struct hh_stream *s = hh_among_threads() ? NULL : hh_stream_take(0);
+
+	if (!s)
+		return;
+	hh_chunk_trim(s);
+	hh_stream_give(s);
+}
+
 void
 hh_backend_exit(int status)
 {
 	if (!is_own_log())
 		return;
 	hh_head_set_state(LOG_EXITED, status);
+	trim();
 	if (!hh_file_sealed())
 		hh_start_summary();
 }

@@ -35,6 +35,8 @@ static struct {
 	_Atomic uint64_t end;		/* claimed so far */
 	_Atomic uint64_t sure;		/* up to here there is space */
 	_Atomic uint32_t stopped;	/* enum log_stop */
+	_Atomic(const void *) last;	/* slot that was made, */
+	_Atomic uint64_t last_end;	/* and where it ends in the file */
 	_Atomic bool sealed;
 	unsigned char *reserve;		/* SEALED_SLOTS slots, when sealed */
 	_Atomic uint32_t reserve_used;
@@ -225,6 +227,8 @@ map_more(size_t bytes)
 	at = hh_sys_map_file(fd, offset, bytes);
 	if (!at)
 		hh_file_stop(LOG_STOP_ERROR, ENOMEM);
+	atomic_store(&file.last, at);
+	atomic_store(&file.last_end, offset + bytes);
 	return at;
 }
 
@@ -234,7 +238,7 @@ from_reserve(void)
 	uint32_t i = atomic_fetch_add(&file.reserve_used, 1);
 
 	if (file.reserve && i < SEALED_SLOTS)
-		return file.reserve + (size_t)i * LOG_SLOT_BYTES;
+		return file.reserve + (size_t)i * LOG_MIDDLE_SLOT_BYTES;
 	hh_file_stop(LOG_STOP_SEALED, 0);
 	return NULL;
 }
@@ -242,14 +246,34 @@ from_reserve(void)
 struct log_chunk *
 hh_file_slot(size_t bytes, uint32_t slot)
 {
-	struct log_chunk *chunk = hh_file_sealed() ? from_reserve()
-	    : map_more(bytes);
+	struct log_chunk *chunk;
 
+	if (hh_file_sealed()) {
+		bytes = LOG_MIDDLE_SLOT_BYTES;
+		chunk = from_reserve();
+	} else {
+		chunk = map_more(bytes);
+	}
 	if (!chunk)
 		return NULL;
 	chunk->bytes = (uint32_t)bytes;
 	chunk->slot = slot;
 	return chunk;
+}
+
+bool
+hh_file_trim(const struct log_chunk *chunk, size_t bytes, size_t kept)
+{
+	uint64_t end = atomic_load(&file.last_end);
+	int fd = hh_file_sealed() || hh_file_stopped() ? -1 : descriptor();
+
+	if (fd < 0 || atomic_load(&file.last) != chunk
+	    || atomic_load(&file.end) != end
+	    || hh_sys_truncate(fd, end - bytes + kept) < 0)
+		return false;
+	atomic_store(&file.end, end - bytes + kept);
+	atomic_store(&file.last_end, end - bytes + kept);
+	return true;
 }
 
 bool
@@ -272,7 +296,8 @@ hh_file_seal(void)
 {
 	if (hh_file_sealed())
 		return;
-	file.reserve = map_more((size_t)SEALED_SLOTS * LOG_SLOT_BYTES);
+	file.reserve = map_more((size_t)SEALED_SLOTS
+	    * LOG_MIDDLE_SLOT_BYTES);
 	atomic_store(&file.sealed, true);
 }
 
@@ -389,6 +414,8 @@ hh_file_create(uint64_t limit, size_t bytes)
 	file.ino = st.st_ino;
 	file.limit = limit;
 	atomic_store(&file.end, bytes);
+	atomic_store(&file.last, (struct log_head *)at + 1);
+	atomic_store(&file.last_end, bytes);
 	atomic_store(&file.fd, move_high(fd));
 	return at;
 }

@@ -27,6 +27,10 @@ void hh_file_forget(void);
  * first words.  NULL when there is no room: recording has been stopped. */
 struct log_chunk *hh_file_slot(size_t bytes, uint32_t slot);
 
+/* The slot CHUNK, of BYTES, needs only KEPT of them: the file ends there if
+ * nothing came after it.  False: it stays as it is. */
+bool hh_file_trim(const struct log_chunk *chunk, size_t bytes, size_t kept);
+
 /* Append this full chunk as it is.  False: recording has been stopped. */
 bool hh_file_append(const struct log_chunk *chunk);
 

@@ -35,8 +35,7 @@ take_stream(struct hh_inheritance *from, const struct hh_stream *s)
 		return;
 	from->cut[from->cuts++] = (struct cut){s->number, s->seq,
 	    hh_chunk_offset(s)};
-	if (s->number)		/* the first lies behind the header */
-		hh_sys_unmap(s->chunk, s->chunk->bytes);
+	hh_chunk_unmap(s->chunk);
 }
 
 static uint32_t

@@ -43,7 +43,7 @@ enum {
 	 * of those that are dense. */
 	TIME_EVERY_BYTES = 128,		/* some 30 events */
 	TIME_SPARSE_TICKS = 2048,	/* for so many bytes: they are rare */
-	TIME_BIG_BYTES = 512,
+	TIME_BIG_BYTES = 32768,
 
 	/* What signal handlers may still put down, each before the one that
 	 * it interrupts, after the limit was looked at. */
