@@ -5,6 +5,8 @@
 
 enum {
 	STEP_BYTES_AT_LEAST = 4096,
+	STEP_BYTES_BESIDE = 256 * 1024,	/* where events tell all the rest:
+					 * threads should not meet here */
 	STEP_PART_SHIFT = 17,	/* of the peak: 64 threads are 0.05 % of it */
 };
 
@@ -92,6 +94,8 @@ set_window(struct hh_stream *s, struct log_header *h, int64_t live)
 
 	if (step < STEP_BYTES_AT_LEAST)
 		step = STEP_BYTES_AT_LEAST;
+	if (!counts_alone(h) && step < STEP_BYTES_BESIDE)
+		step = STEP_BYTES_BESIDE;
 	s->headroom = step;
 	s->headroom_most = 2 * step;
 	if (hh_among_threads()) {

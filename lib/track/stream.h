@@ -41,8 +41,9 @@ enum {
 	 * more than all the rest.  It is read when the thread has been away,
 	 * for what is big, for each event while they are rare, and every few
 	 * of those that are dense. */
-	TIME_EVERY_BYTES = 128,		/* some 30 events */
-	TIME_SPARSE_TICKS = 2048,	/* for so many bytes: they are rare */
+	TIME_EVERY_BYTES = 256,		/* some 60 events */
+	TIME_SPARSE_TICKS = 4096,	/* for so many bytes: they are rare, */
+	TIME_RARE_TICKS = 64,		/* and for one while they are */
 	TIME_BIG_BYTES = 32768,
 
 	/* What signal handlers may still put down, each before the one that
@@ -134,8 +135,7 @@ hh_stream_clock(struct hh_stream *s)
 	uint64_t now = hh_ticks(), before = s->w.ticks;
 	uint64_t dt = now > before ? now - before : 0;
 
-	s->sparse = dt > (s->sparse ? TIME_SPARSE_TICKS / TIME_EVERY_BYTES * 4
-	    : TIME_SPARSE_TICKS);
+	s->sparse = dt > (s->sparse ? TIME_RARE_TICKS : TIME_SPARSE_TICKS);
 	hh_away_begin();
 	return dt;
 }

@@ -170,7 +170,7 @@ follows_rule(const void *block, size_t size)
 		return name##_alone(block, size); \
 	} \
 \
-	static COLD void * \
+	static HOT void * \
 	name(void *block, size_t size) \
 	{ \
 		struct hh_stream *s = hh_mine; \
