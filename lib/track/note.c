@@ -149,6 +149,18 @@ hh_note_failed(enum log_call call, size_t size)
 	end(&n, &(struct change){.failed = 1});
 }
 
+/* Where the block is now: the end of both kinds of realloc. */
+static void
+end_realloc(struct note *n, size_t old_usable, const void *block, size_t size,
+    size_t usable)
+{
+	log_long_address(&n->l, &n->s->w, address(block));
+	log_long_uint(&n->l, size);
+	log_long_uint(&n->l, excess(usable, size));
+	put(n);
+	end(n, &(struct change){1, 1, 0, usable, old_usable});
+}
+
 void
 hh_note_realloc(const void *old, size_t old_usable, const void *block,
     size_t size, size_t usable)
@@ -158,11 +170,7 @@ hh_note_realloc(const void *old, size_t old_usable, const void *block,
 	if (!begin(&n, LOG_X_REALLOC))
 		return;
 	log_long_address(&n.l, &n.s->w, address(old));
-	log_long_address(&n.l, &n.s->w, address(block));
-	log_long_uint(&n.l, size);
-	log_long_uint(&n.l, excess(usable, size));
-	put(&n);
-	end(&n, &(struct change){1, 1, 0, usable, old_usable});
+	end_realloc(&n, old_usable, block, size, usable);
 }
 
 void
@@ -183,13 +191,8 @@ hh_note_resized(size_t old_usable, const void *block, size_t size,
 {
 	struct note n;
 
-	if (!begin(&n, LOG_X_RESIZED))
-		return;
-	log_long_address(&n.l, &n.s->w, address(block));
-	log_long_uint(&n.l, size);
-	log_long_uint(&n.l, excess(usable, size));
-	put(&n);
-	end(&n, &(struct change){1, 1, 0, usable, old_usable});
+	if (begin(&n, LOG_X_RESIZED))
+		end_realloc(&n, old_usable, block, size, usable);
 }
 
 void
