@@ -26,6 +26,7 @@ enum {
 				 * size at which the kernel's table doubles */
 	KERNEL_SIGSET_BYTES = 8,
 	ZEROS = 4096,
+	PROC_PAGE = 4096,		/* /proc answers in whole ones */
 };
 
 long
@@ -381,9 +382,12 @@ hh_sys_slurp(const char *path, char *buffer, size_t bytes)
 	buffer[0] = '\0';
 	if (fd < 0)
 		return fd;
-	while (done + 1 < bytes
-	    && (n = hh_sys_read(fd, buffer + done, bytes - 1 - done)) > 0)
-		done += (size_t)n;
+	/* A short answer is the last: these are files of /proc, and every
+	 * call counts at start. */
+	do {
+		n = hh_sys_read(fd, buffer + done, bytes - 1 - done);
+		done += n > 0 ? (size_t)n : 0;
+	} while (n > 0 && done + 1 < bytes && n % PROC_PAGE == 0);
 	buffer[done] = '\0';
 	hh_sys_close(fd);
 	return n < 0 ? n : (long)done;

@@ -12,6 +12,7 @@
 
 enum {
 	NAME_EVERY = 16,		/* chunks */
+	WORTH_TRIMMING = LOG_MIDDLE_SLOT_BYTES,	/* for it takes its time */
 	TABLE_SLOTS = LOG_FIRST_SLOT_BYTES / (int)sizeof(struct log_chunk),
 };
 
@@ -255,7 +256,7 @@ hh_chunk_trim(struct hh_stream *s)
 	uint32_t kept = ((uint32_t)hh_chunk_offset(s) + page) / page * page
 	    + page;
 
-	if (!s->end || kept >= bytes)
+	if (!s->end || bytes - kept < WORTH_TRIMMING || kept >= bytes)
 		return;
 	/* Whoever is killed in between leaves a smaller chunk and a gap. */
 	chunk->bytes = kept;
