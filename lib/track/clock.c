@@ -8,7 +8,8 @@
 enum {
 	NS_SHIFT = 3,		/* 8 ns a tick where the clock counts ns */
 	TICKS_AT_MOST = 125000000,
-	MEASURE_NS = 20000,	/* two readings this far apart are 0.5 % */
+	MEASURE_NS = 50000,	/* good to some 2 %, for those who do not
+				 * live long enough for better */
 };
 
 struct hh_clock hh_clock = {false, NS_SHIFT, 1000000000 >> NS_SHIFT};

@@ -32,7 +32,7 @@ hh_ticks(void)
 	__asm__ volatile("mrs %0, cntvct_el0" : "=r"(v));
 	return v >> hh_clock.shift;
 #endif
-	return hh_sys_monotonic_ns() >> hh_clock.shift;
+	return hh_sys_monotonic_quick_ns() >> hh_clock.shift;
 }
 
 #endif

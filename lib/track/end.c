@@ -34,6 +34,14 @@ is_own_log(void)
 	    && (hh_file_sealed() || hh_head->h.pid == hh_sys_getpid());
 }
 
+static void
+set_state(enum log_state state, int status)
+{
+	if (!hh_file_sealed())
+		hh_head_touch();
+	hh_head_set_state(state, status);
+}
+
 /* Only alone: another thread could be about to write there. */
 static void
 trim(void)
@@ -51,7 +59,7 @@ hh_backend_exit(int status)
 {
 	if (!is_own_log())
 		return;
-	hh_head_set_state(LOG_EXITED, status);
+	set_state(LOG_EXITED, status);
 	trim();
 	if (!hh_file_sealed())
 		hh_start_summary();
@@ -61,14 +69,14 @@ void
 hh_backend_exec(void)
 {
 	if (is_own_log())
-		hh_head_set_state(LOG_EXECED, 0);
+		set_state(LOG_EXECED, 0);
 }
 
 void
 hh_backend_exec_failed(void)
 {
 	if (is_own_log())
-		hh_head_set_state(LOG_RUNNING, 0);
+		set_state(LOG_RUNNING, 0);
 }
 
 void

@@ -239,7 +239,6 @@ hh_head_set_state(enum log_state state, int status)
 {
 	struct log_header *h = &hh_head->h;
 
-	hh_head_touch();
 	h->end_ticks = state == LOG_RUNNING ? 0 : hh_ticks();
 	h->status = status;
 	atomic_thread_fence(memory_order_release);

@@ -25,7 +25,8 @@ const struct hh_name_facts *hh_head_facts(void);
 void hh_head_begin(struct log_head *head, enum log_mode mode, uint32_t rule,
     const struct hh_head_origin *origin);
 
-/* Note the time now, so that a reader knows how fast the ticks go. */
+/* Note the time now, so that a reader knows how fast the ticks go.  It
+ * takes a system call. */
 void hh_head_touch(void);
 
 void hh_head_mark(const char *label);
