@@ -77,7 +77,10 @@ sbrk(intptr_t change)
 
 	hh_real_find();
 	before = hh_real.sbrk(change);
-	if (before != (void *)-1 && change)
-		hh_backend_mapped(HH_BRK, (char *)before + change, 0, NULL, 0);
+	if (before != (void *)-1 && change > 0)
+		hh_backend_mapped(HH_BRK, before, (size_t)change, NULL, 0);
+	else if (before != (void *)-1 && change < 0)
+		hh_backend_mapped(HH_BRK, (char *)before + change, 0,
+		    (char *)before + change, (size_t)-change);
 	return before;
 }

@@ -4,6 +4,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -147,25 +149,63 @@ hh_sys_truncate(int fd, uint64_t bytes)
 	return (int)CALL(ftruncate, fd, bytes, 0, 0, 0, 0);
 }
 
+static uint64_t
+limit_of(int resource)
+{
+	struct rlimit limit = {RLIM_INFINITY, RLIM_INFINITY};
+
+	CALL(prlimit64, 0, resource, 0, &limit, 0, 0);
+	return limit.rlim_cur;
+}
+
 int
 hh_sys_dup_high(int fd)
 {
-	struct rlimit limit = {FD_HIGH + 1, FD_HIGH + 1};
+	uint64_t limit = limit_of(RLIMIT_NOFILE);
 	long from = FD_HIGH, copy;
 
-	CALL(prlimit64, 0, RLIMIT_NOFILE, 0, &limit, 0, 0);
-	if (limit.rlim_cur <= FD_HIGH)
-		from = (long)limit.rlim_cur - 8;
+	if (limit <= FD_HIGH)
+		from = (long)limit - 8;
 	copy = CALL(fcntl, fd, F_DUPFD_CLOEXEC, from > 3 ? from : 3, 0, 0, 0);
 	if (copy < 0)
 		copy = CALL(fcntl, fd, F_DUPFD_CLOEXEC, 3, 0, 0, 0);
 	return (int)copy;
 }
 
+enum { WRITE_SIGNALS = 1 << (SIGPIPE - 1) | 1 << (SIGXFSZ - 1)
+    | 1 << (SIGTTOU - 1) };
+
+/* Those of WRITE_SIGNALS that wait for this thread. */
+static uint64_t
+pending(void)
+{
+	uint64_t set = 0;
+
+	CALL(rt_sigpending, &set, KERNEL_SIGSET_BYTES, 0, 0, 0, 0);
+	return set & WRITE_SIGNALS;
+}
+
 void
 hh_sys_write(int fd, const void *data, size_t bytes)
 {
+	struct pollfd ready = {fd, POLLOUT, 0};
+	struct timespec at_once = {0, 0};
+	uint64_t ours = WRITE_SIGNALS, kept, before, came;
+
+	/* What cannot be said at once is not said: the reader may be gone,
+	 * stopped, or waiting for the program. */
+	if (CALL(ppoll, &ready, 1, &at_once, 0, 0, 0) != 1)
+		return;
+	CALL(rt_sigprocmask, 0 /* SIG_BLOCK */, &ours, &kept,
+	    KERNEL_SIGSET_BYTES, 0, 0);
+	before = pending();
 	CALL(write, fd, data, bytes, 0, 0, 0);
+	came = pending() & ~before;
+	if (came)
+		CALL(rt_sigtimedwait, &came, 0, &at_once,
+		    KERNEL_SIGSET_BYTES, 0, 0);
+	CALL(rt_sigprocmask, 2 /* SIG_SETMASK */, &kept, 0,
+	    KERNEL_SIGSET_BYTES, 0, 0);
 }
 
 long
@@ -295,10 +335,13 @@ hh_sys_thread_name(char name[16])
 uint64_t
 hh_sys_file_size_limit(void)
 {
-	struct rlimit limit = {RLIM_INFINITY, RLIM_INFINITY};
+	return limit_of(RLIMIT_FSIZE);
+}
 
-	CALL(prlimit64, 0, RLIMIT_FSIZE, 0, &limit, 0, 0);
-	return limit.rlim_cur;
+uint64_t
+hh_sys_descriptor_limit(void)
+{
+	return limit_of(RLIMIT_NOFILE);
 }
 
 /* By the kernel: libc's may be one that tells another time (libfaketime). */

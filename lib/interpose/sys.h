@@ -31,7 +31,8 @@ int hh_sys_uname(struct utsname *name);
 int hh_sys_fstatfs(int fd, struct statfs *fs);
 int hh_sys_truncate(int fd, uint64_t bytes);
 
-/* Best effort: what fits before the first error. */
+/* A line for a person, if it can be written at once; no signal comes of it
+ * when it cannot. */
 void hh_sys_write(int fd, const void *data, size_t bytes);
 
 /* A copy of FD, close-on-exec, numbered as high as is sensible. */
@@ -58,6 +59,7 @@ unsigned hh_sys_getuid(void);
 bool hh_sys_thread_exists(int tid);
 void hh_sys_thread_name(char name[16]);
 uint64_t hh_sys_file_size_limit(void);
+uint64_t hh_sys_descriptor_limit(void);
 uint64_t hh_sys_realtime_ns(void);
 uint64_t hh_sys_monotonic_ns(void);
 

@@ -42,15 +42,19 @@ set_state(enum log_state state, int status)
 	hh_head_set_state(state, status);
 }
 
-/* Only alone: another thread could be about to write there. */
+/* The last of what this thread counted; and what no event will take, but
+ * not among threads: another could be about to write there. */
 static void
-trim(void)
+settle(void)
 {
-	struct hh_stream *s = hh_among_threads() ? NULL : hh_stream_take(0);
+	struct hh_stream *s = hh_stream_take(0);
 
 	if (!s)
 		return;
-	hh_chunk_trim(s);
+	if (s->chunk)
+		hh_count_tell(s);
+	if (!hh_among_threads())
+		hh_chunk_trim(s);
 	hh_stream_give(s);
 }
 
@@ -60,7 +64,7 @@ hh_backend_exit(int status)
 	if (!is_own_log())
 		return;
 	set_state(LOG_EXITED, status);
-	trim();
+	settle();
 	if (!hh_file_sealed())
 		hh_start_summary();
 }

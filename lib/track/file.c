@@ -22,6 +22,7 @@ enum {
 	SPARE_PART = 64,		/* or this part of it if smaller */
 	SURE_PART = 8,			/* of what is free: look again then, */
 	SURE_AT_MOST = 16 << 20,	/* or after so many bytes of ours */
+	SCARCE = 64,			/* descriptors */
 	SEALED_SLOTS = 64,		/* 4 MiB for what comes after */
 };
 
@@ -29,6 +30,7 @@ enum {
 static struct {
 	char path[PATH_MAX];
 	_Atomic int fd;			/* also by whoever finds it gone */
+	bool scarce;			/* descriptors are: ours is not kept */
 	dev_t dev;
 	ino_t ino;
 	uint64_t limit;
@@ -84,9 +86,19 @@ descriptor(void)
 		hh_sys_close(fd);
 		return -1;
 	}
+	if (file.scarce)
+		return fd;
 	fd = move_high(fd);
 	atomic_store_explicit(&file.fd, fd, memory_order_relaxed);
 	return fd;
+}
+
+/* The program gets the descriptor back where it has few. */
+static void
+let_go(int fd)
+{
+	if (file.scarce)
+		hh_sys_close(fd);
 }
 
 int
@@ -123,7 +135,7 @@ static const char *
 reason(enum log_stop why)
 {
 	switch (why) {
-	case LOG_STOP_FULL: return "the disk is full";
+	case LOG_STOP_FULL: return "the disk is full, or nearly";
 	case LOG_STOP_FILE_SIZE: return "the limit of file size is reached";
 	case LOG_STOP_CLOSED: return "the program closed the log";
 	default: return "the log cannot be written";
@@ -202,10 +214,10 @@ claim(size_t bytes, uint64_t *offset)
 	fd = descriptor();
 	if (fd < 0)
 		hh_file_stop(LOG_STOP_CLOSED, 0);
-	else if (!has_space(fd, *offset + bytes))
-		hh_file_stop(LOG_STOP_FULL, ENOSPC);
-	else
+	else if (has_space(fd, *offset + bytes))
 		return fd;
+	else
+		let_go(fd), hh_file_stop(LOG_STOP_FULL, ENOSPC);
 	return -1;
 }
 
@@ -220,11 +232,12 @@ map_more(size_t bytes)
 	if (fd < 0)
 		return NULL;
 	r = hh_sys_reserve(fd, offset, bytes);
+	at = r < 0 ? NULL : hh_sys_map_file(fd, offset, bytes);
+	let_go(fd);
 	if (r < 0) {
 		hh_file_stop(stop_for(r), -r);
 		return NULL;
 	}
-	at = hh_sys_map_file(fd, offset, bytes);
 	if (!at)
 		hh_file_stop(LOG_STOP_ERROR, ENOMEM);
 	atomic_store(&file.last, at);
@@ -265,11 +278,17 @@ bool
 hh_file_trim(const struct log_chunk *chunk, size_t bytes, size_t kept)
 {
 	uint64_t end = atomic_load(&file.last_end);
-	int fd = hh_file_sealed() || hh_file_stopped() ? -1 : descriptor();
+	int fd = -1, r;
 
-	if (fd < 0 || atomic_load(&file.last) != chunk
-	    || atomic_load(&file.end) != end
-	    || hh_sys_truncate(fd, end - bytes + kept) < 0)
+	if (!hh_file_sealed() && !hh_file_stopped()
+	    && atomic_load(&file.last) == chunk
+	    && atomic_load(&file.end) == end)
+		fd = descriptor();
+	if (fd < 0)
+		return false;
+	r = hh_sys_truncate(fd, end - bytes + kept);
+	let_go(fd);
+	if (r < 0)
 		return false;
 	atomic_store(&file.end, end - bytes + kept);
 	atomic_store(&file.last_end, end - bytes + kept);
@@ -286,6 +305,7 @@ hh_file_append(const struct log_chunk *chunk)
 	if (fd < 0)
 		return false;
 	r = hh_sys_write_at(fd, chunk, chunk->bytes, offset);
+	let_go(fd);
 	if (r < 0)
 		hh_file_stop(stop_for((int)r), (int)-r);
 	return r >= 0;
@@ -318,18 +338,37 @@ hh_file_forget(void)
 	file.path[0] = '\0';
 }
 
+static const struct {
+	int error;
+	const char *text;
+} errors[] = {
+	{ EACCES, "permission denied" },
+	{ EPERM, "permission denied" },
+	{ EROFS, "read-only file system" },
+	{ ENOSPC, "no space left" },
+	{ EDQUOT, "quota exceeded" },
+	{ ENOENT, "no such folder" },
+	{ ENOTDIR, "not a folder" },
+	{ EISDIR, "is a folder" },
+	{ ENAMETOOLONG, "the name is too long" },
+	{ EMFILE, "too many open files" },
+	{ ENFILE, "too many open files" },
+	{ EFBIG, "the limit of file size is below 64 KiB" },
+	{ EEXIST, "exists and is not a file" },
+	{ ENOMEM, "cannot be mapped" },
+	{ ENOSYS, "forbidden in this sandbox" },
+};
+
 static void
 say_error(const char *what, const char *path, int error)
 {
-	hh_say("heaphook-track: ", path, ": ", what, ": ",
-	    error == -EACCES || error == -EPERM ? "permission denied"
-	    : error == -EROFS ? "read-only file system"
-	    : error == -ENOSPC || error == -EDQUOT ? "no space left"
-	    : error == -ENOTDIR ? "not a folder"
-	    : error == -EMFILE || error == -ENFILE ? "too many open files"
-	    : error == -EFBIG ? "file size limit below 64 KiB"
-	    : error == -EEXIST ? "exists and is not a file"
-	    : "it does not work", "; nothing is recorded", (char *)NULL);
+	const char *text = "input/output error";
+
+	for (size_t i = 0; i < sizeof errors / sizeof *errors; i++)
+		if (errors[i].error == -error)
+			text = errors[i].text;
+	hh_say("heaphook-track: ", path, ": ", what, ": ", text,
+	    "; nothing is recorded", (char *)NULL);
 }
 
 static int
@@ -416,6 +455,10 @@ hh_file_create(uint64_t limit, size_t bytes)
 	atomic_store(&file.end, bytes);
 	atomic_store(&file.last, (struct log_head *)at + 1);
 	atomic_store(&file.last_end, bytes);
-	atomic_store(&file.fd, move_high(fd));
+	file.scarce = hh_sys_descriptor_limit() < SCARCE;
+	if (file.scarce)
+		hh_sys_close(fd);
+	else
+		atomic_store(&file.fd, move_high(fd));
 	return at;
 }
