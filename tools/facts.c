@@ -169,7 +169,7 @@ set_timeline(struct profile *p, const struct reader *log)
 	    ? h->timeline_used : LOG_TIMELINE_POINTS;
 	double width = (double)h->timeline_ticks / reader_ticks_per_s(log);
 
-	p->timeline = room_new(used, sizeof *p->timeline);
+	p->timeline = room_new(used + 1, sizeof *p->timeline);
 	for (; p->point_count < used; p->point_count++)
 		p->timeline[p->point_count] = (struct profile_point){
 			.s = (double)p->point_count * width,
@@ -178,6 +178,29 @@ set_timeline(struct profile *p, const struct reader *log)
 			.peak_bytes = not_negative(
 			    log->head.timeline[p->point_count].peak),
 		};
+}
+
+/* Nothing is told while nothing changes, nor the last change, nor that of a
+ * process that was killed: from the last point on it is what is live now. */
+static void
+end_timeline(struct profile *p, const struct reader *log)
+{
+	double width = (double)log->head.h.timeline_ticks
+	    / reader_ticks_per_s(log);
+	uint64_t live = p->live_bytes.value;
+	struct profile_point *last = p->timeline + p->point_count - 1;
+
+	if (!p->point_count || last->s + width < p->elapsed_s) {
+		p->timeline[p->point_count] = (struct profile_point){
+			.s = p->point_count ? last->s + width : 0,
+			.live_bytes = live, .peak_bytes = live,
+		};
+		p->point_count++;
+		return;
+	}
+	last->live_bytes = live;
+	if (last->peak_bytes < live)
+		last->peak_bytes = live;
 }
 
 static void
@@ -214,12 +237,15 @@ facts_summary(struct profile *p, struct reader *log)
 	p->peak_usable_bytes = p->peak_bytes;
 	p->peak_s = reader_seconds(log, h->peak_ticks);
 	p->peak_error_bytes = facts_known(h->peak_error);
-	p->live_blocks = at_least((int64_t)(sum.allocations - sum.frees), 0);
+	if (!(h->flags & LOG_FLAG_FORKED))
+		p->live_blocks = at_least((int64_t)(sum.allocations
+		    - sum.frees), 0);
 	p->live_bytes = facts_known((uint64_t)sum.live);
 	p->live_usable_bytes = p->live_bytes;
 	p->timeline_end_s = p->elapsed_s;
 	set_threads(p, log);
 	set_timeline(p, log);
+	end_timeline(p, log);
 	set_marks(p, log);
 }
 
