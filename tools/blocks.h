@@ -16,7 +16,7 @@ struct block {
 	uint64_t requested;
 	uint64_t usable;
 	uint32_t owner;		/* thread that allocated it */
-	uint32_t reserved;
+	uint32_t when;		/* ticks, the low half: lately or not */
 };
 
 struct blocks {

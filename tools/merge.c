@@ -60,7 +60,7 @@ merge_open(struct merge *m, struct reader *log,
     void (*expect)(void *, const struct log_event *, unsigned), void *who)
 {
 	*m = (struct merge){
-		.patience = (uint64_t)(reader_ticks_per_s(log) / 1000),
+		.ticks_per_us = reader_ticks_per_s(log) / 1e6,
 		.expect = expect, .who = who,
 	};
 	streams_open(&m->streams, log, cuts);
@@ -118,17 +118,18 @@ merge_wake(struct merge *m, uint64_t address)
 }
 
 bool
-merge_park(struct merge *m, uint64_t address)
+merge_park(struct merge *m, uint64_t address, unsigned us)
 {
 	struct stream *s = m->heap[0];
 	uint64_t ticks = time_of(s);
+	uint64_t patience = (uint64_t)(us * m->ticks_per_us) + 1;
 
 	if (m->count + m->parked_count == 1 || m->parked_count == MERGE_PARKED)
 		return false;
 	m->parked[m->parked_count++] = (struct merge_parked){
 		.stream = s, .address = address,
-		.deadline = ticks + m->patience < ticks ? UINT64_MAX
-		    : ticks + m->patience,
+		.deadline = ticks + patience < ticks ? UINT64_MAX
+		    : ticks + patience,
 	};
 	drop_first(m);
 	return true;

@@ -7,7 +7,7 @@
  * a millisecond of the log's time.  Then it must be taken as it is.
  *
  *     while ((event = merge_next(m))) {
- *             if (!possible(event) && !m->forced && merge_park(m, address))
+ *             if (!possible(event) && !m->forced && merge_park(m, address, us))
  *                     continue;
  *             ... use it ...
  *             merge_taken(m, address);
@@ -39,7 +39,7 @@ struct merge {
 	bool forced;		/* the event has waited long enough */
 	struct merge_parked parked[MERGE_PARKED];
 	unsigned parked_count;
-	uint64_t patience;	/* a millisecond, in ticks */
+	double ticks_per_us;
 	void (*expect)(void *who, const struct log_event *, unsigned n);
 	void *who;
 };
@@ -52,7 +52,7 @@ void merge_close(struct merge *m);
 
 /* The stream of the event that merge_next gave waits for ADDRESS.  False:
  * there is nothing to wait for. */
-bool merge_park(struct merge *m, uint64_t address);
+bool merge_park(struct merge *m, uint64_t address, unsigned us);
 
 /* For the two below, when the first stream is no longer the first. */
 const struct log_event *merge_choose(struct merge *m);

@@ -14,6 +14,11 @@ static const uint64_t MAX_BLOCK = UINT64_C(1) << 57;
 enum {
 	PROGRESS_EVENTS = 1 << 16,
 	MAX_ANCESTORS = 64,
+
+	/* How long an event that cannot be yet waits for others. */
+	ALLOC_WAITS_US = 10,
+	FREE_WAITS_US = 1000,
+	SLIP_US = 5,
 };
 
 static void
@@ -32,19 +37,61 @@ show(struct replay *r)
 		r->watch->step(r->watch->who, &r->step);
 }
 
-/* A block goes without a free, because another has come to its address. */
+static uint64_t
+ticks_of_us(const struct replay *r, unsigned us)
+{
+	return (uint64_t)(us * r->merge.ticks_per_us) + 1;
+}
+
+/* A block goes without a free, for another has come to its address. */
 static void
-lose(struct replay *r, struct block *block)
+lose(struct replay *r, const struct block *block)
 {
 	struct replay_step kept = r->step;
 
 	r->step.allocated = r->step.freed = false;
 	r->step.known = true;
 	r->step.gone = *block;
-	blocks_remove(&r->blocks, block);
 	r->lost++;
 	show(r);
 	r->step = kept;
+}
+
+static void
+drop_double(struct replay *r, unsigned i)
+{
+	r->double_count--;
+	memmove(r->doubles + i, r->doubles + i + 1,
+	    (r->double_count - i) * sizeof *r->doubles);
+}
+
+/* BLOCK makes room for another at its address, and is live beside it until
+ * the free comes that is its own: clocks slip by less than a microsecond,
+ * but whose stamp came too early can wait for one that waits for it. */
+static void
+set_aside(struct replay *r, struct block *block)
+{
+	if (r->double_count == REPLAY_DOUBLES) {
+		lose(r, r->doubles);
+		drop_double(r, 0);
+	}
+	r->doubles[r->double_count++] = *block;
+	blocks_remove(&r->blocks, block);
+}
+
+/* The block is in the way of another that comes to its address. */
+static void
+make_way(struct replay *r, struct block *block, const struct log_event *e)
+{
+	const struct block lost = *block;
+
+	if (r->merge.streams.count > 1 && (uint32_t)e->ticks - block->when
+	    <= ticks_of_us(r, ALLOC_WAITS_US + SLIP_US)) {
+		set_aside(r, block);
+		return;
+	}
+	blocks_remove(&r->blocks, block);
+	lose(r, &lost);
 }
 
 /* A new block at the event's address. */
@@ -57,16 +104,30 @@ come(struct replay *r, const struct log_event *e, bool force)
 	if (block->address) {
 		if (!force)
 			return false;
-		lose(r, block);
+		make_way(r, block, e);
 		block = blocks_place(&r->blocks, e->address);
 	}
 	block = blocks_take(&r->blocks, block, e->address);
 	block->requested = e->size;
 	block->usable = e->usable;
 	block->owner = r->step.thread;
+	block->when = (uint32_t)e->ticks;
 	r->step.come = *block;
 	r->step.allocated = true;
 	return true;
+}
+
+/* The older of two at one address goes first. */
+static bool
+go_double(struct replay *r, uint64_t address)
+{
+	for (unsigned i = 0; i < r->double_count; i++)
+		if (r->doubles[i].address == address) {
+			r->step.gone = r->doubles[i];
+			drop_double(r, i);
+			return true;
+		}
+	return false;
 }
 
 static bool
@@ -79,7 +140,7 @@ go(struct replay *r, uint64_t address, bool force)
 		return false;
 	r->step.freed = true;
 	r->step.known = block;
-	if (!block)
+	if (!block || (r->double_count && go_double(r, address)))
 		return true;
 	r->step.gone = *block;
 	blocks_remove(&r->blocks, block);
@@ -113,8 +174,12 @@ put_back(struct replay *r, struct replay_transit *t)
 	if (!m->known)
 		return;
 	block = blocks_find(&r->blocks, m->block.address);
-	if (block)
-		lose(r, block);
+	if (block) {
+		const struct block lost = *block;
+
+		blocks_remove(&r->blocks, block);
+		lose(r, &lost);
+	}
 	block = blocks_place(&r->blocks, m->block.address);
 	*blocks_take(&r->blocks, block, m->block.address) = m->block;
 }
@@ -230,6 +295,99 @@ apply(struct replay *r, const struct log_event *e, bool force)
 	}
 }
 
+/* Whether it waits for a block to be there, and not for one to be gone. */
+static bool
+is_release(const struct log_event *e)
+{
+	return e->kind == LOG_FREE || e->kind == LOG_X_FREE
+	    || e->kind == LOG_X_RESIZE;
+}
+
+static void
+remember_free(struct replay *r, const struct log_event *e)
+{
+	r->recent[r->recent_at++ % REPLAY_RECENT] = (struct replay_free){
+		.address = e->address, .ticks = e->ticks, .slot = e->slot,
+	};
+}
+
+/* Whether another thread freed the same address just now: it came too early
+ * and took our block for its own, which is still to come, perhaps from us. */
+static bool
+was_robbed(const struct replay *r, const struct log_event *e)
+{
+	for (unsigned i = 0; i < REPLAY_RECENT; i++) {
+		const struct replay_free *f = r->recent + i;
+
+		if (f->address == e->address && f->slot != e->slot
+		    && f->ticks <= e->ticks
+		    && e->ticks - f->ticks <= ticks_of_us(r, SLIP_US))
+			return true;
+	}
+	return false;
+}
+
+/* The I-th free that is owed, of the block at its address or of none. */
+static void
+pay(struct replay *r, unsigned i)
+{
+	struct replay_step kept = r->step;
+	const struct replay_free owed = r->owed[i];
+
+	r->owed_count--;
+	memmove(r->owed + i, r->owed + i + 1,
+	    (r->owed_count - i) * sizeof *r->owed);
+	r->step.allocated = false;
+	r->step.thread = owed.thread;
+	go(r, owed.address, true);
+	show(r);
+	r->step = kept;
+}
+
+static void
+owe(struct replay *r, const struct log_event *e)
+{
+	if (r->owed_count == REPLAY_OWED)
+		pay(r, 0);
+	r->owed[r->owed_count++] = (struct replay_free){
+		.address = e->address, .ticks = e->ticks,
+		.thread = r->who[e->slot],
+	};
+}
+
+/* The block has come that a free was owed for. */
+static void
+pay_for(struct replay *r, const struct log_event *e)
+{
+	for (unsigned i = 0; i < r->owed_count; i++)
+		if (r->owed[i].address == e->address) {
+			pay(r, i);
+			return;
+		}
+}
+
+/* False: it was not possible, and waits. */
+static bool
+try(struct replay *r, const struct log_event *e)
+{
+	bool plain = e->kind == LOG_FREE || e->kind == LOG_X_FREE;
+
+	if (apply(r, e, false)) {
+		if (plain && r->merge.streams.count > 1)
+			remember_free(r, e);
+		return true;
+	}
+	if (plain && was_robbed(r, e)) {
+		owe(r, e);
+		remember_free(r, e);
+		return true;
+	}
+	if (!r->merge.forced && merge_park(&r->merge, r->address,
+	    is_release(e) ? FREE_WAITS_US : ALLOC_WAITS_US))
+		return false;
+	return apply(r, e, true);
+}
+
 static bool
 take(struct replay *r, const struct log_event *e)
 {
@@ -239,14 +397,13 @@ take(struct replay *r, const struct log_event *e)
 	step->thread = r->who[e->slot];
 	step->allocated = step->freed = step->known = false;
 	r->address = r->old = 0;
-	if (!apply(r, e, false)) {
-		if (!r->merge.forced && merge_park(&r->merge, r->address))
-			return false;
-		apply(r, e, true);
-	}
+	if (!try(r, e))
+		return false;
 	if (step->ticks < e->ticks)
 		step->ticks = e->ticks;
 	show(r);
+	if (r->owed_count && step->allocated)
+		pay_for(r, e);
 	return true;
 }
 
@@ -281,6 +438,10 @@ play(struct replay *r, struct reader *log, const struct stream_place *cuts)
 	}
 	for (size_t i = 0; i < log->slot_count; i++)
 		put_all_back(r, r->transit + i);
+	while (r->owed_count)
+		pay(r, 0);
+	for (; r->double_count; drop_double(r, 0))
+		lose(r, r->doubles);
 	merge_close(&r->merge);
 	free(r->transit);
 	free(r->who);

@@ -48,6 +48,18 @@ struct replay_transit {
 	} moving[4];
 };
 
+/* Clocks of two processors slip, by less than a microsecond: */
+enum {
+	REPLAY_DOUBLES = 64,	/* blocks that another came upon, at once */
+	REPLAY_OWED = 64,	/* frees that came before their block */
+	REPLAY_RECENT = 64,	/* frees that are remembered */
+};
+
+struct replay_free {
+	uint64_t address, ticks;
+	uint32_t slot, thread;
+};
+
 struct replay {
 	struct reader *log;
 	const struct replay_watch *watch;
@@ -56,6 +68,13 @@ struct replay {
 	struct threads threads;
 	uint32_t *who;			/* is at work in each slot */
 	struct replay_transit *transit;	/* in each slot */
+	struct block doubles[REPLAY_DOUBLES];	/* live at an address that
+						 * another has, oldest first */
+	unsigned double_count;
+	struct replay_free owed[REPLAY_OWED];	/* oldest first */
+	unsigned owed_count;
+	struct replay_free recent[REPLAY_RECENT];	/* a ring */
+	unsigned recent_at;
 	struct replay_step step;
 	uint64_t address, old;		/* that the step is about; or what
 					 * is in its way; or 0 */

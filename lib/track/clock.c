@@ -7,7 +7,7 @@
 
 enum {
 	NS_SHIFT = 3,		/* 8 ns a tick where the clock counts ns */
-	TICKS_AT_MOST = 125000000,
+	TICKS_AT_MOST = 300000000,
 	MEASURE_NS = 50000,	/* good to some 2 %, for those who do not
 				 * live long enough for better */
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The clock of the events, in ticks of about 8 to 16 ns: fine enough to
- * order threads, coarse enough that most steps fit one byte. */
+/* The clock of the events, in ticks of some 4 to 8 ns: fine enough to
+ * order threads, coarse enough that most steps fit two bytes. */
 #ifndef HH_CLOCK_H
 #define HH_CLOCK_H
 

@@ -42,8 +42,8 @@ enum {
 	 * for what is big, for each event while they are rare, and every few
 	 * of those that are dense. */
 	TIME_EVERY_BYTES = 256,		/* some 60 events */
-	TIME_SPARSE_TICKS = 4096,	/* for so many bytes: they are rare, */
-	TIME_RARE_TICKS = 64,		/* and for one while they are */
+	TIME_SPARSE_TICKS = 16384,	/* for so many bytes: they are rare, */
+	TIME_RARE_TICKS = 256,		/* and for one while they are */
 	TIME_BIG_BYTES = 32768,
 
 	/* What signal handlers may still put down, each before the one that

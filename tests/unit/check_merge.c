@@ -331,7 +331,7 @@ START_TEST(a_parked_stream_waits_for_its_address)
 {
 	make_two(10);
 	ck_assert_uint_eq(next_address(), 1);
-	ck_assert(merge_park(&merge, 0x777));
+	ck_assert(merge_park(&merge, 0x777, 1000));
 	ck_assert_uint_eq(next_address(), 3);
 	merge_taken(&merge, 0x778);
 	ck_assert_uint_eq(next_address(), 4);
@@ -352,10 +352,10 @@ START_TEST(it_waits_for_a_millisecond_at_most)
 	make_two(20000);
 	for (unsigned i = 0; i < 100; i++)
 		ck_assert_uint_eq(next_address(), 1);
-	ck_assert(merge_park(&merge, 0x777));
-	merge.patience = 1000;
+	ck_assert(merge_park(&merge, 0x777, 1000));
+	merge.ticks_per_us = 1;
 	ck_assert_uint_eq(next_address(), 3);
-	ck_assert(merge_park(&merge, 0x778));
+	ck_assert(merge_park(&merge, 0x778, 1000));
 	/* Both wait: the older is tried first, and must go. */
 	ck_assert_uint_eq(next_address(), 3);
 	ck_assert(merge.forced);
@@ -368,7 +368,7 @@ START_TEST(it_waits_for_a_millisecond_at_most)
 	merge_taken(&merge, 0);
 	/* Nobody else is left: no use to wait. */
 	ck_assert_uint_eq(next_address(), 2);
-	ck_assert(!merge_park(&merge, 0x777));
+	ck_assert(!merge_park(&merge, 0x777, 1000));
 	merge_taken(&merge, 0);
 	ck_assert_uint_eq(next_address(), 0);
 	merge_close(&merge);
