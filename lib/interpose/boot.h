@@ -10,9 +10,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "entry.h"
+
 enum { HH_BOOT_BYTES = 128 * 1024 };
 
-extern unsigned char hh_boot_heap[HH_BOOT_BYTES];
+extern HH_OWN unsigned char hh_boot_heap[HH_BOOT_BYTES];
 
 static inline bool
 hh_boot_owns(const void *block)

@@ -5,4 +5,8 @@
 
 #define HH_EXPORT __attribute__((visibility("default")))
 
+/* A variable of another file of this library: fetched without the table that
+ * a foreign one would be found by.  -fvisibility is not for declarations. */
+#define HH_OWN __attribute__((visibility("hidden")))
+
 #endif

@@ -9,6 +9,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "entry.h"
+
 /* X(result, name, parameters, arguments) */
 #define HH_REAL_HEAP(X) \
 	X(void *, malloc, (size_t a), (a)) \
@@ -60,7 +62,7 @@ struct hh_real {
 	HH_REAL_REST(HH_REAL_POINTER)
 };
 
-extern struct hh_real hh_real;
+extern HH_OWN struct hh_real hh_real;
 
 /* Who else answers to the name malloc. */
 struct hh_real_order {
@@ -70,7 +72,7 @@ struct hh_real_order {
 	char who[256];		/* its file, or "" */
 };
 
-extern struct hh_real_order hh_real_order;
+extern HH_OWN struct hh_real_order hh_real_order;
 
 /* Look all up, once. */
 void hh_real_find(void);

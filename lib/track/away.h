@@ -14,6 +14,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "../interpose/entry.h"
+
 /* As the kernel reads it. */
 struct hh_away_sequence {
 	_Alignas(32) uint32_t version;
@@ -21,11 +23,11 @@ struct hh_away_sequence {
 	uint64_t start, bytes, abort;
 };
 
-extern struct hh_away_sequence hh_away_sequence;
+extern HH_OWN struct hh_away_sequence hh_away_sequence;
 
 /* From the thread pointer to the word; at first to one of our own, which
  * nobody clears. */
-extern ptrdiff_t hh_away_offset;
+extern HH_OWN ptrdiff_t hh_away_offset;
 
 /* Once, at start, before there are threads. */
 void hh_away_find(void);
@@ -37,10 +39,24 @@ hh_away_word(void)
 	    + hh_away_offset);
 }
 
+static inline uint64_t
+hh_away_look(void)
+{
+#if defined __x86_64__	/* which GCC does not make of the other */
+	uint64_t word;
+
+	__asm__ volatile("movq %%fs:(%1), %0"
+	    : "=r"(word) : "r"(hh_away_offset));
+	return word;
+#else
+	return *hh_away_word();
+#endif
+}
+
 static inline bool
 hh_away(void)
 {
-	return *hh_away_word() != (uint64_t)(uintptr_t)&hh_away_sequence;
+	return hh_away_look() != (uint64_t)(uintptr_t)&hh_away_sequence;
 }
 
 static inline void

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "../interpose/entry.h"
 #include "../interpose/sys.h"
 
 struct hh_clock {
@@ -15,7 +16,7 @@ struct hh_clock {
 	uint64_t ticks_per_s;	/* rough */
 };
 
-extern struct hh_clock hh_clock;
+extern HH_OWN struct hh_clock hh_clock;
 
 /* Find out which clock serves.  Once, before the first hh_ticks(). */
 void hh_clock_choose(void);

@@ -5,11 +5,12 @@
 
 #include <stdint.h>
 
+#include "../interpose/entry.h"
 #include "../interpose/name.h"
 #include "../log/format.h"
 
 /* The header of this process's log; NULL while there is none. */
-extern struct log_head *hh_head;
+extern HH_OWN struct log_head *hh_head;
 
 /* Whose child this is: of the nearest ancestor with a log. pid 0: nobody's. */
 struct hh_head_origin {

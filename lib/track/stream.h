@@ -75,7 +75,7 @@ struct hh_stream {
 static_assert(sizeof(struct hh_stream) == STREAM_BYTES, "one stride");
 
 /* This thread's stream, at first that of nobody, which has no room. */
-extern _Thread_local struct hh_stream *hh_mine;
+extern HH_OWN _Thread_local struct hh_stream *hh_mine;
 
 /* Shared, set and cleared by one atomic or, and.  0 is the fastest path. */
 enum {
@@ -84,7 +84,7 @@ enum {
 	HH_OPAQUE = 4,	/* not started, or usable sizes follow no rule */
 };
 
-extern uint8_t hh_mode;
+extern HH_OWN uint8_t hh_mode;
 
 static inline bool
 hh_among_threads(void)

@@ -11,7 +11,7 @@
 
 /* The next allocator is glibc's own: usable sizes follow its rule, and the
  * word before a block is the size of its chunk and three flags. */
-extern bool hh_usable_ruled;
+extern HH_OWN bool hh_usable_ruled;
 
 enum {
 	HH_CHUNK_WORD = sizeof(size_t),	/* of a chunk that is not usable */
