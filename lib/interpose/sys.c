@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -28,6 +29,7 @@ enum {
 				 * size at which the kernel's table doubles */
 	KERNEL_SIGSET_BYTES = 8,
 	ZEROS = 4096,
+	TOUCH = 4096,			/* the smallest page */
 	PROC_PAGE = 4096,		/* /proc answers in whole ones */
 };
 
@@ -149,8 +151,8 @@ hh_sys_truncate(int fd, uint64_t bytes)
 	return (int)CALL(ftruncate, fd, bytes, 0, 0, 0, 0);
 }
 
-static uint64_t
-limit_of(int resource)
+uint64_t
+hh_sys_limit(int resource)
 {
 	struct rlimit limit = {RLIM_INFINITY, RLIM_INFINITY};
 
@@ -161,7 +163,7 @@ limit_of(int resource)
 int
 hh_sys_dup_high(int fd)
 {
-	uint64_t limit = limit_of(RLIMIT_NOFILE);
+	uint64_t limit = hh_sys_limit(RLIMIT_NOFILE);
 	long from = FD_HIGH, copy;
 
 	if (limit <= FD_HIGH)
@@ -281,6 +283,54 @@ hh_sys_map_private(size_t bytes)
 	return map(-1, 0, bytes, MAP_PRIVATE | MAP_ANONYMOUS);
 }
 
+long
+hh_sys_map(void *at, size_t bytes, int prot, int flags)
+{
+	return CALL(mmap, at, bytes, prot, MAP_PRIVATE | MAP_ANONYMOUS | flags,
+	    -1, 0);
+}
+
+int
+hh_sys_protect(void *at, size_t bytes, int prot)
+{
+	return (int)CALL(mprotect, at, bytes, prot, 0, 0, 0);
+}
+
+int
+hh_sys_lock(void *at, size_t bytes)
+{
+	return (int)CALL(mlock, at, bytes, 0, 0, 0, 0);
+}
+
+int
+hh_sys_want_huge(void *at, size_t bytes)
+{
+	return (int)CALL(madvise, at, bytes, MADV_HUGEPAGE, 0, 0, 0);
+}
+
+/* Atomic and of no effect: others may be writing there. */
+static void
+touch(uintptr_t at, uintptr_t end)
+{
+	for (; at < end; at += TOUCH)
+		atomic_fetch_or_explicit((_Atomic unsigned char *)at, 0,
+		    memory_order_relaxed);
+}
+
+int
+hh_sys_populate(void *at, size_t bytes)
+{
+	long r;
+
+	do
+		r = CALL(madvise, at, bytes, MADV_POPULATE_WRITE, 0, 0, 0);
+	while (r == -EINTR);
+	if (r != -EINVAL)
+		return (int)r;
+	touch((uintptr_t)at, (uintptr_t)at + bytes);
+	return 0;
+}
+
 void
 hh_sys_unmap(void *at, size_t bytes)
 {
@@ -335,13 +385,13 @@ hh_sys_thread_name(char name[16])
 uint64_t
 hh_sys_file_size_limit(void)
 {
-	return limit_of(RLIMIT_FSIZE);
+	return hh_sys_limit(RLIMIT_FSIZE);
 }
 
 uint64_t
 hh_sys_descriptor_limit(void)
 {
-	return limit_of(RLIMIT_NOFILE);
+	return hh_sys_limit(RLIMIT_NOFILE);
 }
 
 /* By the kernel: libc's may be one that tells another time (libfaketime). */

@@ -49,6 +49,16 @@ void *hh_sys_map_file(int fd, uint64_t offset, size_t bytes);
 void *hh_sys_map_private(size_t bytes);
 void hh_sys_unmap(void *at, size_t bytes);
 
+/* Memory of no file.  PROT and FLAGS (besides MAP_PRIVATE, MAP_ANONYMOUS) as
+ * mmap has them; the address, or -errno. */
+long hh_sys_map(void *at, size_t bytes, int prot, int flags);
+int hh_sys_protect(void *at, size_t bytes, int prot);
+int hh_sys_lock(void *at, size_t bytes);
+int hh_sys_want_huge(void *at, size_t bytes);
+
+/* Every page of it is there and writable, by the kernel or by touching. */
+int hh_sys_populate(void *at, size_t bytes);
+
 /* From now on a forked child finds zeros there.  False: kernel too old. */
 bool hh_sys_wipe_on_fork(void *at, size_t bytes);
 
@@ -58,6 +68,7 @@ int hh_sys_gettid(void);
 unsigned hh_sys_getuid(void);
 bool hh_sys_thread_exists(int tid);
 void hh_sys_thread_name(char name[16]);
+uint64_t hh_sys_limit(int resource);	/* RLIM_INFINITY: none */
 uint64_t hh_sys_file_size_limit(void);
 uint64_t hh_sys_descriptor_limit(void);
 uint64_t hh_sys_realtime_ns(void);

@@ -60,6 +60,9 @@ hh_say(const char *first, ...)
 	for (const char *s = first; s; s = va_arg(rest, const char *))
 		hh_text_add(&t, s);
 	va_end(rest);
+	for (char *c = line; c < t.at; c++)
+		if ((unsigned char)*c < ' ' || *c == 0x7f)
+			*c = '?';	/* one line, whatever the value */
 	*t.at++ = '\n';
 	hh_sys_say(line, (size_t)(t.at - line));
 }
