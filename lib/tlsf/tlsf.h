@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A heap of bounded time in memory that is handed in: two-level segregated
+ * fit, after
+ *
+ *	M. Masmano, I. Ripoll, A. Crespo, J. Real: TLSF: a new dynamic memory
+ *	allocator for real-time systems. ECRTS 2004
+ *	M. Masmano, I. Ripoll, J. Real, A. Crespo, A. J. Wellings:
+ *	Implementation of a constant-time dynamic storage allocator.
+ *	Software: Practice and Experience 38, 2008
+ *
+ * Free blocks are kept in lists by size: a power of two and, within it, 32
+ * equal steps.  A request is rounded up to the next list's lower bound, so
+ * that whatever block comes first there fits: two bit scans and no search.
+ *
+ * No system call, no lock, no global: one caller at a time, who may be
+ * anywhere that its lock allows.  All sizes are in bytes. */
+#ifndef TLSF_H
+#define TLSF_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+	TLSF_ALIGN = 16,
+	TLSF_OVERHEAD = 8,		/* of a block, before its first byte */
+	TLSF_LEAST = 24,		/* usable bytes of the smallest */
+	TLSF_AREA_OVERHEAD = 32,	/* of an area that lies on the grid */
+	TLSF_UNIT_BITS = 38,		/* of a size, in units of TLSF_ALIGN */
+	TLSF_STEP_LOG2 = 5,		/* lists to a power of two, log2 */
+	TLSF_LOOK = 16,			/* blocks of one list, at most */
+	TLSF_POWERS = TLSF_UNIT_BITS - TLSF_STEP_LOG2 + 1,
+};
+
+/* No block is bigger than that, where the last list begins: 63/64 of 4 TiB.
+ * So there is a list for whatever a request is rounded up to. */
+#define TLSF_MOST ((((UINT64_C(2) << TLSF_STEP_LOG2) - 1) \
+	<< (TLSF_UNIT_BITS - TLSF_STEP_LOG2 - 1)) * TLSF_ALIGN - TLSF_OVERHEAD)
+
+/* What stands in the 8 bytes before a block's first.  A program that writes
+ * beyond its block meets the mark first.  Of a block in use, mark and label
+ * are its owner's to write, without the lock; the rest is written under the
+ * lock, by its neighbours too.  So no store may be wider than its field. */
+struct tlsf_header {
+	uint16_t mark;		/* what the block is, mixed with where */
+	uint8_t label;		/* the owner's; 0 when it is handed out */
+	uint8_t bits;		/* see tlsf.c, as the next */
+	uint32_t units;
+};
+
+/* What a block may be: the low byte of its mark.  No two differ by what
+ * people overwrite by mistake, and none is 0, ASCII or a filler. */
+enum tlsf_state {
+	TLSF_USED = 0x9d,	/* the program's */
+	TLSF_KEPT = 0xb6,	/* its owner's to hand out again, see cache.h */
+	TLSF_FREE = 0xe3,
+};
+
+static inline struct tlsf_header *
+tlsf_header(const void *block)
+{
+	return (struct tlsf_header *)((uintptr_t)block - TLSF_OVERHEAD);
+}
+
+/* The mark of a block at this address.  Blocks are on the grid, so the low
+ * byte of what is shifted is 0. */
+static inline uint16_t
+tlsf_mark(const void *block, enum tlsf_state state)
+{
+	return (uint16_t)((uintptr_t)block << 4 | state);
+}
+
+static inline bool
+tlsf_is(const void *block, enum tlsf_state state)
+{
+	return tlsf_header(block)->mark == tlsf_mark(block, state);
+}
+
+static inline void
+tlsf_set(void *block, enum tlsf_state state)
+{
+	tlsf_header(block)->mark = tlsf_mark(block, state);
+}
+
+/* Why a call stopped; NULL name while nothing is wrong. */
+enum tlsf_fault {
+	TLSF_FINE,
+	TLSF_TWICE,		/* freed already */
+	TLSF_NO_BLOCK,		/* no block begins there, or its header is
+				 * overwritten */
+	TLSF_NEXT_SMASHED,	/* the header behind the block is */
+	TLSF_LIST_SMASHED,	/* a free block's links are */
+};
+
+/* "block freed twice", and so on, for a message. */
+const char *tlsf_fault_name(enum tlsf_fault fault);
+
+struct tlsf_free;
+struct tlsf_area;
+
+struct tlsf {
+	uint64_t powers;			/* a bit: some list of it */
+	uint32_t steps[TLSF_POWERS];		/* a bit: that list */
+	struct tlsf_free *lists[TLSF_POWERS][1 << TLSF_STEP_LOG2];
+	uintptr_t low;		/* the first block's address, of all areas */
+	uint64_t span;		/* units from there, the last end included */
+	struct tlsf_area *areas;
+	uintptr_t piece;	/* last handed in that was too small, */
+	size_t piece_bytes;	/* and may be touched by the next */
+	uint64_t total;		/* of all areas, with all overhead */
+	uint64_t used;		/* blocks in use, with their overhead */
+	uint64_t peak;		/* the most that used has been */
+	uint64_t blocks;	/* in use */
+	enum tlsf_fault fault;	/* the first that was found */
+	const void *fault_at;	/* the block it was found at */
+};
+
+void tlsf_init(struct tlsf *t);
+
+/* Hand in BYTES at AT, which need not be aligned and stay the heap's.  What
+ * touches an area that is there already makes one with it, so that free
+ * space goes on across the seam.  Looks at each area: not for the fast path.
+ * False when nothing of it can be used by itself (an area too small to hold
+ * a block still counts, and may be made whole by a later one that touches),
+ * or when it is beyond TLSF_MOST. */
+bool tlsf_add(struct tlsf *t, void *at, size_t bytes);
+
+/* Whether an area of BYTES, which begins on the grid, would serve this
+ * request by itself. */
+bool tlsf_area_serves(size_t bytes, size_t align, size_t size);
+
+/* At least SIZE usable bytes, 0 as 1, at a multiple of ALIGN, a power of two;
+ * NULL when there is no room, or SIZE is absurd.  The block's mark says
+ * TLSF_USED. */
+void *tlsf_malloc(struct tlsf *t, size_t size);
+void *tlsf_memalign(struct tlsf *t, size_t align, size_t size);
+
+/* BLOCK's mark must say TLSF_USED or TLSF_KEPT.  Whatever is wrong, found in
+ * bounded time, is the answer and in t->fault, and the heap left as it was. */
+enum tlsf_fault tlsf_free(struct tlsf *t, void *block);
+
+/* Make BLOCK hold SIZE in place, longer or shorter, what is free behind it
+ * taken or given back.  False, and nothing done, if that cannot be. */
+bool tlsf_resize(struct tlsf *t, void *block, size_t size);
+
+/* The same, and else moves it to where ALIGN holds, into what is free before
+ * it first; NULL, and BLOCK as it was, when there is no room.  SIZE 0 is 1;
+ * the label goes along. */
+void *tlsf_realloc(struct tlsf *t, void *block, size_t align, size_t size);
+
+/* Of a block in use. */
+size_t tlsf_usable(const void *block);
+
+/* The biggest free block.  Exact while its list holds at most TLSF_LOOK
+ * blocks; else too low by less than a list's spread, 1/32. */
+size_t tlsf_largest(const struct tlsf *t);
+
+/* Every invariant, by walking all areas and lists; NULL, or the name of the
+ * first that is broken.  Not bounded: for tests, and after a fault. */
+const char *tlsf_check(const struct tlsf *t);
+
+/* Every block of all areas in turn, the used and the free; stops when SEE
+ * says false. */
+struct tlsf_block {
+	const void *at;
+	size_t bytes;		/* usable */
+	bool is_free;
+};
+void tlsf_walk(const struct tlsf *t,
+    bool (*see)(const struct tlsf_block *block, void *with), void *with);
+
+#endif
