@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* glibc's questions about the heap, answered for ours. */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+#define HEAPHOOK_IMPLEMENTATION
+#include "../heaphook.h"
+#include "../interpose/entry.h"
+#include "../interpose/sys.h"
+#include "../interpose/text.h"
+#include "hooks.h"
+
+/* As in malloc.h, which not every libc has, nor all of it. */
+#define FIELDS(type) \
+	type arena, ordblks, smblks, hblks, hblkhd, usmblks, fsmblks, \
+	    uordblks, fordblks, keepcost;
+struct mallinfo { FIELDS(int) };
+struct mallinfo2 { FIELDS(size_t) };
+
+int heaphook_get_stats(struct heaphook_stats *out, size_t size);
+struct mallinfo mallinfo(void);
+struct mallinfo2 mallinfo2(void);
+int mallopt(int parameter, int value);
+int malloc_trim(size_t pad);
+int malloc_info(int options, FILE *to);
+void malloc_stats(void);
+
+/* Where we stand aside, the next one's answer. */
+#define FORWARD(result, name, parameters, arguments) \
+	if (!rt_serves()) { \
+		void *found_ = dlsym(RTLD_NEXT, #name); \
+		result (*next_) parameters; \
+\
+		memcpy(&next_, &found_, sizeof found_); \
+		return next_ arguments; \
+	}
+
+static struct heaphook_stats
+stats(void)
+{
+	struct heaphook_stats s = { .pool_bytes = 0 };
+
+	heaphook_get_stats(&s, sizeof s);
+	return s;
+}
+
+HH_EXPORT struct mallinfo2
+mallinfo2(void)
+{
+	struct mallinfo2 info = { .arena = 0 };
+	struct heaphook_stats s;
+
+	FORWARD(struct mallinfo2, mallinfo2, (void), ())
+	s = stats();
+	info.arena = s.pool_bytes;
+	info.uordblks = s.pool_used_bytes;
+	info.fordblks = s.pool_bytes - s.pool_used_bytes;
+	return info;
+}
+
+static int
+narrow(size_t v)
+{
+	return v < INT_MAX ? (int)v : INT_MAX;
+}
+
+HH_EXPORT struct mallinfo
+mallinfo(void)
+{
+	struct mallinfo info = { .arena = 0 };
+	struct mallinfo2 wide;
+
+	FORWARD(struct mallinfo, mallinfo, (void), ())
+	wide = mallinfo2();
+	info.arena = narrow(wide.arena);
+	info.uordblks = narrow(wide.uordblks);
+	info.fordblks = narrow(wide.fordblks);
+	return info;
+}
+
+/* There is nothing to tune, and no reason for the program to fail. */
+HH_EXPORT int
+mallopt(int parameter, int value)
+{
+	FORWARD(int, mallopt, (int, int), (parameter, value))
+	return 1;
+}
+
+/* The pool is never given back. */
+HH_EXPORT int
+malloc_trim(size_t pad)
+{
+	FORWARD(int, malloc_trim, (size_t), (pad))
+	return 0;
+}
+
+static void
+add_element(struct hh_text *t, const char *element, uint64_t size)
+{
+	hh_text_add(t, "<");
+	hh_text_add(t, element);
+	hh_text_add(t, " size=\"");
+	hh_text_add_uint(t, size);
+	hh_text_add(t, "\"/>\n");
+}
+
+static void
+add_totals(struct hh_text *t, const struct heaphook_stats *s)
+{
+	add_element(t, "total type=\"rest\" count=\"0\"",
+	    s->pool_bytes - s->pool_used_bytes);
+	add_element(t, "system type=\"current\"", s->pool_bytes);
+	add_element(t, "system type=\"max\"", s->pool_bytes);
+	add_element(t, "aspace type=\"total\"", s->pool_bytes);
+	add_element(t, "aspace type=\"mprotect\"", s->pool_bytes);
+}
+
+HH_EXPORT int
+malloc_info(int options, FILE *to)
+{
+	struct heaphook_stats s;
+	char text[1024];
+	struct hh_text t = hh_text_in(text, sizeof text);
+
+	FORWARD(int, malloc_info, (int, FILE *), (options, to))
+	if (options)
+		return EINVAL;
+	s = stats();
+	hh_text_add(&t, "<malloc version=\"1\">\n<heap nr=\"0\">\n<sizes>\n"
+	    "</sizes>\n");
+	add_totals(&t, &s);
+	hh_text_add(&t, "</heap>\n");
+	add_totals(&t, &s);
+	hh_text_add(&t, "</malloc>\n");
+	fputs(text, to);
+	return 0;
+}
+
+/* Asked for by the program: to its stderr, whatever that now is. */
+HH_EXPORT void
+malloc_stats(void)
+{
+	struct heaphook_stats s;
+	char text[256];
+	struct hh_text t = hh_text_in(text, sizeof text);
+
+	FORWARD(void, malloc_stats, (void), ())
+	s = stats();
+	hh_text_add(&t, "heaphook-tlsf: pool ");
+	hh_text_add_uint(&t, s.pool_bytes);
+	hh_text_add(&t, " bytes, used ");
+	hh_text_add_uint(&t, s.pool_used_bytes);
+	hh_text_add(&t, ", largest free block ");
+	hh_text_add_uint(&t, s.pool_largest_free_bytes);
+	hh_text_add(&t, ", growths ");
+	hh_text_add_uint(&t, s.pool_growths);
+	hh_text_add(&t, "\n");
+	hh_sys_write(2, text, (size_t)(t.at - text));
+}
