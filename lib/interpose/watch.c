@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Calls that change what we stand on: threads, descriptors, sandboxes,
- * mappings, and libraries loaded so that they do not see us. */
+/* Calls that change what we stand on: threads, descriptors, sandboxes
+ * and mappings. */
 #define _GNU_SOURCE
-#include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdarg.h>
@@ -11,10 +10,8 @@
 #include <unistd.h>
 
 #include "backend.h"
-#include "conf.h"
 #include "entry.h"
 #include "real.h"
-#include "text.h"
 
 HH_EXPORT int
 pthread_create(pthread_t *thread, const pthread_attr_t *attr,
@@ -63,31 +60,6 @@ prctl(int option, ...)
 	if (option == PR_SET_NAME && result == 0)
 		hh_backend_thread_named(pthread_self(), (const char *)a[0]);
 	return result;
-}
-
-static void
-say_deepbind(const char *file)
-{
-	static bool said;
-
-	if (!said)
-		hh_say("heaphook: dlopen: ", file, ": RTLD_DEEPBIND is taken "
-		    "off, for the library would allocate behind our back",
-		    (char *)NULL);
-	said = true;
-}
-
-/* libc resolves the name as the caller would have it (its RUNPATH), and
- * knows the caller by the return address: this must be a jump. */
-__attribute__((optimize("O2", "optimize-sibling-calls"))) HH_EXPORT void *
-dlopen(const char *file, int mode)
-{
-	hh_real_find();
-	if (mode & RTLD_DEEPBIND) {
-		say_deepbind(file ? file : "");
-		mode &= ~RTLD_DEEPBIND;
-	}
-	return hh_real.dlopen(file, mode);
 }
 
 /* The program closes what it never opened; to it, ours is not there. */

@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "../interpose/entry.h"
 #include "../tlsf/tlsf.h"
 #include "settings.h"
 
@@ -28,7 +29,7 @@ struct rt_span {
 	_Atomic size_t bytes;	/* grows only */
 };
 
-extern struct rt_span rt_pool_spans[RT_REGIONS];
+extern HH_OWN struct rt_span rt_pool_spans[RT_REGIONS];
 
 static inline bool
 rt_span_owns(const struct rt_span *span, const void *block)
