@@ -98,11 +98,14 @@ env_form(const char *name)
 static bool
 is_printed(const char *variable)
 {
+	static const char *const begins[] = { "HEAPHOOK_", "LD_PRELOAD=",
+	    "INITIAL_MEMPOOL_SIZE=", "ADDITIONAL_MEMPOOL_SIZE=" };
 	size_t name = strspn(variable, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_");
 
-	return variable[name] == '='
-	    && (!strncmp(variable, "LD_PRELOAD=", 11)
-	    || !strncmp(variable, "HEAPHOOK_", 9));
+	for (size_t i = 0; i < sizeof begins / sizeof begins[0]; i++)
+		if (!strncmp(variable, begins[i], strlen(begins[i])))
+			return variable[name] == '=';
+	return false;
 }
 
 const char *

@@ -11,7 +11,7 @@ struct env_form;
 /* The form of that name, the default for NULL; NULL: there is none. */
 const struct env_form *env_form(const char *name);
 
-/* Prints LD_PRELOAD and the HEAPHOOK_ variables of the environment.  NULL,
+/* Prints LD_PRELOAD, the HEAPHOOK_ variables and the pool's sizes.  NULL,
  * or, with nothing printed, the one that cannot be written in that form. */
 const char *env_print(const struct env_form *form);
 

@@ -21,7 +21,13 @@ _heaphook_run() {
 	-o | --output)
 		_heaphook_files "$cur"
 		return ;;
-	-l | --limit | -x | --only)
+	-l | --limit | -x | --only | -i | --initial | -a | --additional)
+		return ;;
+	--on-exhaust)
+		_heaphook_words 'grow enomem abort' "$cur"
+		return ;;
+	--huge-pages)
+		_heaphook_words 'try require off' "$cur"
 		return ;;
 	--print-env)
 		_heaphook_words 'sh ros-xml ros-python systemd sbatch' "$cur"
@@ -30,7 +36,8 @@ _heaphook_run() {
 	# From PROGRAM on it is its own completion's turn.
 	for ((i = 1; i < COMP_CWORD; i++)); do
 		case ${COMP_WORDS[i]} in
-		-o | --output | -l | --limit | -x | --only)
+		-o | --output | -l | --limit | -x | --only | -i | --initial | \
+		-a | --additional | --on-exhaust | --huge-pages)
 			[[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
 			((i++)) ;;
 		--print-env)
@@ -46,8 +53,10 @@ _heaphook_run() {
 		esac
 	done
 	if [[ $cur == -* ]]; then
-		_heaphook_words '-t --track -r --report -n --print-env
+		_heaphook_words '-t --track -p --tlsf -r --report -n --print-env
 			-o --output -s --summary -l --limit -x --only --mmap
+			-i --initial -a --additional --on-exhaust --lock-memory
+			--huge-pages
 			-h --help -V --version' "$cur"
 	else
 		compopt -o filenames

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* heaphook-run: finds the library, sets its variables, looks at the program
- * and becomes it. */
+/* heaphook-run: finds the libraries, sets their variables, looks at the
+ * program and becomes it. */
 #include "child.h"
 #include "cli.h"
 #include "env.h"
@@ -20,11 +20,13 @@
 /* Our own failures, as env(1) and timeout(1) have them. */
 enum { SETUP = 125, NOT_EXECUTABLE = 126, NOT_FOUND = 127 };
 
-enum { MMAP = CLI_LONG };
+enum { MMAP = CLI_LONG, ON_EXHAUST, LOCK_MEMORY, HUGE_PAGES };
 
 static const struct cli_option options[] = {
 	{ "track", 't', NULL, "record PROGRAM's heap (the default)",
 	    "What to do" },
+	{ "tlsf", 'p', NULL, "run it on a TLSF heap; with -t, record over it",
+	    NULL },
 	{ "report", 'r', NULL, "when it has ended, report on stderr", NULL },
 	{ "print-env", 'n', "[FORM]", "print the variables instead, for\n"
 	    ENV_FORMS, NULL },
@@ -34,29 +36,77 @@ static const struct cli_option options[] = {
 	{ "limit", 'l', "SIZE", "most bytes of log, like 500M", NULL },
 	{ "only", 'x', "GLOB", "only programs whose name matches", NULL },
 	{ "mmap", MMAP, NULL, "mmap, munmap, mremap and brk too", NULL },
+	{ "initial", 'i', "SIZE", "the pool made at start, like 500M",
+	    "The TLSF heap" },
+	{ "additional", 'a', "SIZE", "first step of growth, 0: never grow",
+	    NULL },
+	{ "on-exhaust", ON_EXHAUST, "WHAT", "grow|enomem|abort", NULL },
+	{ "lock-memory", LOCK_MEMORY, NULL, "keep the pool in memory", NULL },
+	{ "huge-pages", HUGE_PAGES, "WHEN", "try|require|off", NULL },
 	CLI_COMMON
 };
 
 static const struct cli_tool tool = {
 	"heaphook-run", "[--] PROGRAM [ARGUMENT]...",
-	"Run PROGRAM and record what it does with its heap.",
+	"Run PROGRAM and record its heap, or give it one of bounded time.",
 	SETUP, true, options
 };
 
-/* The variable an option sets, to its argument if not to VALUE. */
-static const struct {
-	int key;
-	const char *variable, *value;
+static bool
+is_size(const char *argument)
+{
+	uint64_t bytes;
+
+	return cli_size(argument, &bytes);
+}
+
+static bool
+is_text(const char *argument)
+{
+	return *argument;
+}
+
+static bool
+is_what(const char *argument)
+{
+	return !strcmp(argument, "grow") || !strcmp(argument, "enomem")
+	    || !strcmp(argument, "abort");
+}
+
+static bool
+is_when(const char *argument)
+{
+	return !strcmp(argument, "try") || !strcmp(argument, "require")
+	    || !strcmp(argument, "off");
+}
+
+/* The variable an option sets: to VALUE, or to its argument, which IS what
+ * was EXPECTED.  LIBRARY is the option for whose library alone it is. */
+static const struct variable {
+	int key, library;
+	const char *name, *value;
+	bool (*is)(const char *argument);
+	const char *expected;
 } variables[] = {
-	{ 'o', "HEAPHOOK_OUTPUT", NULL },
-	{ 's', "HEAPHOOK_RECORD", "summary" },
-	{ 'l', "HEAPHOOK_LIMIT", NULL },
-	{ 'x', "HEAPHOOK_ONLY", NULL },
-	{ MMAP, "HEAPHOOK_MMAP", "1" },
+	{ 'o', 0, "HEAPHOOK_OUTPUT", NULL, is_text, "a name" },
+	{ 's', 't', "HEAPHOOK_RECORD", "summary", NULL, NULL },
+	{ 'l', 't', "HEAPHOOK_LIMIT", NULL, is_size, "a size like 500M" },
+	{ 'x', 0, "HEAPHOOK_ONLY", NULL, is_text, "a pattern" },
+	{ MMAP, 't', "HEAPHOOK_MMAP", "1", NULL, NULL },
+	{ 'i', 'p', "INITIAL_MEMPOOL_SIZE", NULL, is_size,
+	    "a size like 500M" },
+	{ 'a', 'p', "ADDITIONAL_MEMPOOL_SIZE", NULL, is_size,
+	    "a size like 500M" },
+	{ ON_EXHAUST, 'p', "HEAPHOOK_ON_EXHAUST", NULL, is_what,
+	    "grow, enomem or abort" },
+	{ LOCK_MEMORY, 'p', "HEAPHOOK_LOCK_MEMORY", "1", NULL, NULL },
+	{ HUGE_PAGES, 'p', "HEAPHOOK_HUGEPAGES", NULL, is_when,
+	    "try, require or off" },
 };
 
 struct request {
 	const char *preload;	/* LD_PRELOAD as it was */
+	bool track, tlsf;
 	bool report, named;
 	const struct env_form *print;	/* NULL: run */
 };
@@ -68,45 +118,73 @@ set(const char *variable, const char *value)
 		die(SETUP, "%s: %s", variable, strerror(errno));
 }
 
-static void
-set_variable(int key)
+static const struct variable *
+variable_of(int key)
 {
-	for (size_t i = 0; i < sizeof variables / sizeof variables[0]; i++)
+	const size_t count = sizeof variables / sizeof variables[0];
+
+	for (size_t i = 0; i < count; i++)
 		if (variables[i].key == key)
-			set(variables[i].variable, variables[i].value
-			    ? variables[i].value : optarg);
+			return &variables[i];
+	return NULL;
+}
+
+static const char *
+long_name(int key)
+{
+	const struct cli_option *o = options;
+
+	while (o->key != key)
+		o++;
+	return o->name;
 }
 
 static void
-check_argument(int key)
+set_variable(const struct variable *v)
 {
-	uint64_t bytes;
+	if (v->is && !v->is(optarg))
+		cli_misuse("--%s=%s: expected %s", long_name(v->key), optarg,
+		    v->expected);
+	set(v->name, v->value ? v->value : optarg);
+}
 
-	if (key == 'l' && !cli_size(optarg, &bytes))
-		cli_misuse("--limit=%s: expected a size like 500M", optarg);
-	if ((key == 'o' || key == 'x') && !*optarg)
-		cli_misuse("--%s: expected a %s, not nothing",
-		    key == 'o' ? "output" : "only",
-		    key == 'o' ? "name" : "pattern");
+/* Every option is for one of the libraries that are loaded. */
+static void
+check_library(const struct request *r, int key)
+{
+	const struct variable *v = variable_of(key);
+
+	if (v && v->library == 't' && !r->track)
+		cli_misuse("--%s: with --tlsf it needs --track too",
+		    long_name(key));
+	if (v && v->library == 'p' && !r->tlsf)
+		cli_misuse("--%s: needs --tlsf", long_name(key));
 }
 
 static struct request
 read_options(int argc, char **argv)
 {
 	struct request r = { .print = NULL };
+	bool given[HUGE_PAGES + 1] = { false };
 	int key;
 
 	while ((key = cli_next(argc, argv)) != -1) {
-		check_argument(key);
-		set_variable(key);
-		if (key == 'r')
-			r.report = true;
-		if (key == 'o')
-			r.named = true;
+		const struct variable *v = variable_of(key);
+
+		given[key] = true;
+		if (v)
+			set_variable(v);
 		if (key == 'n' && !(r.print = env_form(optarg)))
 			cli_misuse("--print-env=%s: expected one of %s",
 			    optarg, ENV_FORMS);
 	}
+	r.tlsf = given['p'];
+	r.track = given['t'] || !r.tlsf;
+	r.report = given['r'];
+	r.named = given['o'];
+	for (key = 0; key <= HUGE_PAGES; key++)
+		if (given[key])
+			check_library(&r, key);
 	return r;
 }
 
@@ -158,35 +236,50 @@ find_library(const char *file, char path[PATH_MAX])
 		die(SETUP, "%s: %s", path, strerror(errno));
 }
 
-/* Ours first: then it records what the others' malloc is asked too.
- * Returns what LD_PRELOAD was, NULL if it was not. */
-static const char *
-preload(void)
+/* FILE, before what is in LD_PRELOAD. */
+static void
+preload(const char *file)
 {
-	const char *theirs = getenv("LD_PRELOAD");
+	const char *behind = getenv("LD_PRELOAD");
 	char path[PATH_MAX], *both;
 
-	find_library("libheaphook-track.so", path);
+	find_library(file, path);
 	/* The loader splits its list at these, and expands a dollar. */
 	if (strpbrk(path, " :$"))
 		die(SETUP, "%s: the loader takes no name with a space, colon "
 		    "or dollar: install heaphook elsewhere", path);
-	if (!theirs || !*theirs) {
+	if (!behind || !*behind) {
 		set("LD_PRELOAD", path);
-		return theirs;
+		return;
 	}
-	if (asprintf(&both, "%s:%s", path, theirs) < 0)
+	if (asprintf(&both, "%s:%s", path, behind) < 0)
 		die(SETUP, "LD_PRELOAD: %s", strerror(errno));
 	set("LD_PRELOAD", both);
 	free(both);
-	return theirs;
 }
 
-/* PATH is what to execute for NAME.  What we cannot record is still run as a
+/* The recorder first: then it records what all others' malloc is asked, the
+ * TLSF heap's too. */
+static void
+preload_all(struct request *r)
+{
+	const char *theirs = getenv("LD_PRELOAD");
+
+	r->preload = theirs ? strdup(theirs) : NULL;
+	if (r->tlsf)
+		preload("libheaphook-tlsf.so");
+	if (r->track)
+		preload("libheaphook-track.so");
+}
+
+/* PATH is what to execute for NAME.  What we cannot reach is still run as a
  * launcher of what --only names. */
 static void
-look(const char *name, char path[PATH_MAX])
+look(const char *name, const struct request *r, char path[PATH_MAX])
 {
+	const char *refused = !r->tlsf ? "nothing would be recorded"
+	    : !r->track ? "the TLSF heap would not be used"
+	    : "nothing would be recorded, nor the TLSF heap used";
 	const char *only = getenv("HEAPHOOK_ONLY");
 	char why[TARGET_WHY];
 	int error = target_find(name, path);
@@ -201,9 +294,9 @@ look(const char *name, char path[PATH_MAX])
 		die(NOT_EXECUTABLE, "%s: it %s", name, why);
 	case TARGET_UNSEEN:
 		if (!only || !*only)
-			die(SETUP, "%s: nothing would be recorded: it %s",
-			    name, why);
-		warn("%s: not recorded itself: it %s", name, why);
+			die(SETUP, "%s: %s: it %s", name, refused, why);
+		warn("%s: not %s itself: it %s", name, r->track ? "recorded"
+		    : "on the TLSF heap", why);
 	}
 }
 
@@ -215,6 +308,8 @@ settle_output(const struct request *r, char path[PATH_MAX])
 	char folder[PATH_MAX];
 	int error;
 
+	if ((!name || !*name) && !r->track && !r->report)
+		return;
 	if (!name || !*name)
 		name = "heaplog.%p.log";
 	if (!logs_settle(name, path))
@@ -321,7 +416,7 @@ main(int argc, char **argv)
 	r = read_options(argc, argv);
 	if (!r.print && optind == argc)
 		cli_misuse("PROGRAM: missing");
-	r.preload = preload();
+	preload_all(&r);
 	if (r.print) {
 		refused = env_print(r.print);
 		if (refused)
@@ -330,7 +425,7 @@ main(int argc, char **argv)
 		cli_finish_stdout(SETUP);
 		return 0;
 	}
-	look(argv[optind], path);
+	look(argv[optind], &r, path);
 	settle_output(&r, output);
 	if (r.report)
 		return run_and_report(path, argv + optind, output, &r);
