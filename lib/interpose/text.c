@@ -50,6 +50,20 @@ hh_text_add_uint(struct hh_text *t, uint64_t v)
 }
 
 void
+hh_text_add_address(struct hh_text *t, const void *at)
+{
+	uintptr_t v = (uintptr_t)at;
+	char digits[2 * sizeof v];
+	size_t from = sizeof digits;
+
+	do
+		digits[--from] = "0123456789abcdef"[v % 16];
+	while (v /= 16);
+	hh_text_add(t, "0x");
+	hh_text_add_bytes(t, digits + from, sizeof digits - from);
+}
+
+void
 hh_say(const char *first, ...)
 {
 	char line[LINE_BYTES];

@@ -18,6 +18,7 @@ struct hh_text hh_text_in(char *buffer, size_t bytes);
 void hh_text_add(struct hh_text *t, const char *string);
 void hh_text_add_bytes(struct hh_text *t, const char *bytes, size_t count);
 void hh_text_add_uint(struct hh_text *t, uint64_t v);
+void hh_text_add_address(struct hh_text *t, const void *at);
 
 /* One line on stderr: the strings up to NULL, one after the other. */
 void hh_say(const char *first, ...) __attribute__((sentinel));

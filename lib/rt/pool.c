@@ -41,6 +41,7 @@ struct region {
 static struct {
 	struct region regions[RT_REGIONS];
 	unsigned count;
+	unsigned abandoned;	/* of them, the first */
 	uint64_t total;		/* bytes of all areas */
 	size_t grain;		/* of the backing: a page, or a huge one */
 	bool lock;
@@ -180,10 +181,10 @@ find_region(uint64_t bytes)
 {
 	struct region *r = pool.regions;
 
-	for (unsigned i = 0; i < pool.count; i++)
+	for (unsigned i = pool.abandoned; i < pool.count; i++)
 		if (r[i].limit - r[i].end >= bytes)
 			return i;
-	for (unsigned i = 0; i < pool.count; i++)
+	for (unsigned i = pool.abandoned; i < pool.count; i++)
 		if (extend(&r[i], bytes))
 			return i;
 	if (pool.count < RT_REGIONS && reserve_region(&r[pool.count], bytes))
@@ -424,4 +425,20 @@ rt_pool_start(struct tlsf *t, const struct rt_settings *s)
 		refuse_memory();
 	start(&pool.regions[region], s->initial);
 	add(t, region, s->initial);
+}
+
+void
+rt_pool_abandon(void)
+{
+	pool.abandoned = pool.count;
+	pool.total = 0;
+}
+
+bool
+rt_pool_abandoned(const void *block)
+{
+	for (unsigned i = 0; i < pool.abandoned; i++)
+		if (rt_span_owns(&rt_pool_spans[i], block))
+			return true;
+	return false;
 }

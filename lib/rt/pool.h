@@ -82,4 +82,11 @@ void rt_pool_say(const struct rt_growth *g);
  * about to limit or lock itself.  The caller holds the growth lock. */
 void rt_pool_unreserve(void);
 
+/* All there is may be damaged and is left as it is; what grows from now on
+ * lies elsewhere.  For a child of a fork that came in the middle. */
+void rt_pool_abandon(void);
+
+/* Whether BLOCK is from before that. */
+bool rt_pool_abandoned(const void *block);
+
 #endif

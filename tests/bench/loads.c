@@ -4,21 +4,35 @@
  *	tight	a block of 64 bytes, freed at once
  *	rand	replaces one of 10,000 blocks a thread by one of 16 to 4,096
  *		bytes
+ *	small	the same with 16 to 256 bytes
+ *	aligned	the same with alignments of 32 to 4,096, and as many bytes
+ *	pc	each second thread frees what the one before it allocates
+ *	regeo	realloc by half again from 16 bytes to a mebibyte
+ *	restep	realloc by 256 bytes up to 64 KiB
  *
  * Each thread times its own work in PARTS and the median part counts, so
  * that what else the machine does now and then does not. */
+#define _GNU_SOURCE
 #include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-enum { BLOCKS = 10000, PARTS = 20, THREADS = 64 };
+enum {
+	BLOCKS = 10000, ALIGNED_BLOCKS = 1000, PARTS = 20, THREADS = 64,
+	RING = 1024,
+};
+
+struct load;
 
 static pthread_barrier_t ready;
 static long count;
-static void (*load)(void **blocks, uint64_t *seed, long pairs);
+static const struct load *load;
+static void *all[THREADS][BLOCKS];
 static double part_ns[THREADS][PARTS];
 
 static double
@@ -50,31 +64,145 @@ tight(void **blocks, uint64_t *seed, long pairs)
 }
 
 static void
-replace(void **blocks, uint64_t *seed, long pairs)
+replace_up_to(size_t most, void **blocks, uint64_t *seed, long pairs)
 {
 	while (pairs--) {
 		size_t i = next(seed) % BLOCKS;
 
 		free(blocks[i]);
-		blocks[i] = malloc(16 + next(seed) % 4081);
+		blocks[i] = malloc(16 + next(seed) % (most - 15));
 		memset(blocks[i], 1, 16);
 	}
 }
 
+static void
+replace(void **blocks, uint64_t *seed, long pairs)
+{
+	replace_up_to(4096, blocks, seed, pairs);
+}
+
+static void
+replace_small(void **blocks, uint64_t *seed, long pairs)
+{
+	replace_up_to(256, blocks, seed, pairs);
+}
+
+static void
+aligned(void **blocks, uint64_t *seed, long pairs)
+{
+	while (pairs--) {
+		size_t i = next(seed) % ALIGNED_BLOCKS;
+		size_t align = (size_t)32 << next(seed) % 8;
+
+		free(blocks[i]);
+		if (posix_memalign(&blocks[i], align, align))
+			abort();
+	}
+}
+
+/* From 16 bytes on; what it takes from there to the last counts as one. */
+static void
+regeo(void **blocks, uint64_t *seed, long rounds)
+{
+	(void)blocks;
+	(void)seed;
+	while (rounds--) {
+		char *block = malloc(16);
+
+		for (size_t size = 16; size < 1 << 20; size += size / 2)
+			block = realloc(block, size);
+		free(block);
+	}
+}
+
+static void
+restep(void **blocks, uint64_t *seed, long rounds)
+{
+	(void)blocks;
+	(void)seed;
+	while (rounds--) {
+		char *block = malloc(256);
+
+		for (size_t size = 256; size <= 65536; size += 256)
+			block = realloc(block, size);
+		free(block);
+	}
+}
+
+/* A ring between each two threads. */
+static struct ring {
+	_Alignas(128) _Atomic long in;
+	_Alignas(128) _Atomic long out;
+	void *slots[RING];
+} rings[THREADS / 2];
+
+static void
+produce(struct ring *r, uint64_t *seed, long pairs)
+{
+	for (long i = 0; i < pairs; i++) {
+		long at = atomic_load_explicit(&r->in, memory_order_relaxed);
+
+		while (at - atomic_load_explicit(&r->out,
+		        memory_order_acquire) == RING)
+			sched_yield();
+		r->slots[at % RING] = malloc(16 + next(seed) % 1009);
+		atomic_store_explicit(&r->in, at + 1, memory_order_release);
+	}
+}
+
+static void
+consume(struct ring *r, long pairs)
+{
+	for (long i = 0; i < pairs; i++) {
+		long at = atomic_load_explicit(&r->out, memory_order_relaxed);
+
+		while (atomic_load_explicit(&r->in, memory_order_acquire) == at)
+			sched_yield();
+		free(r->slots[at % RING]);
+		atomic_store_explicit(&r->out, at + 1, memory_order_release);
+	}
+}
+
+static void
+pass_on(void **blocks, uint64_t *seed, long pairs)
+{
+	size_t me = (size_t)(blocks - all[0]) / BLOCKS;
+
+	if (me % 2 == 0)
+		produce(&rings[me / 2], seed, pairs);
+	else
+		consume(&rings[me / 2], pairs);
+}
+
+static const struct load {
+	const char *name;
+	void (*run)(void **blocks, uint64_t *seed, long pairs);
+	long blocks;		/* that live from before */
+	size_t most;		/* bytes of each */
+} loads[] = {
+	{ "tight", tight, 0, 0 },
+	{ "rand", replace, BLOCKS, 4096 },
+	{ "small", replace_small, BLOCKS, 256 },
+	{ "aligned", aligned, 0, 0 },
+	{ "pc", pass_on, 0, 0 },
+	{ "regeo", regeo, 0, 0 },
+	{ "restep", restep, 0, 0 },
+	{ NULL, NULL, 0, 0 }
+};
+
 static void *
 work(void *which)
 {
-	static void *all[THREADS][BLOCKS];
 	size_t me = (size_t)(uintptr_t)which;
 	uint64_t seed = me + 1;
 
-	for (size_t i = 0; i < BLOCKS; i++)
-		all[me][i] = malloc(16 + next(&seed) % 4081);
+	for (long i = 0; i < load->blocks; i++)
+		all[me][i] = malloc(16 + next(&seed) % (load->most - 15));
 	pthread_barrier_wait(&ready);
 	for (int part = 0; part < PARTS; part++) {
 		double from = now_ns();
 
-		load(all[me], &seed, count / PARTS);
+		load->run(all[me], &seed, count / PARTS);
 		part_ns[me][part] = (now_ns() - from) / (double)(count / PARTS);
 	}
 	return NULL;
@@ -94,10 +222,11 @@ main(int argc, char **argv)
 	int threads = argc == 4 ? atoi(argv[2]) : 0;
 	pthread_t id[THREADS];
 
-	if (threads < 1 || threads > THREADS)
-		return fputs("usage: loads tight|rand THREADS COUNT\n", stderr),
-		    2;
-	load = strcmp(argv[1], "tight") == 0 ? tight : replace;
+	for (load = loads; load->name && argc == 4; load++)
+		if (strcmp(load->name, argv[1]) == 0)
+			break;
+	if (threads < 1 || threads > THREADS || !load->name)
+		return fputs("usage: loads LOAD THREADS COUNT\n", stderr), 2;
 	count = atol(argv[3]);
 	pthread_barrier_init(&ready, NULL, (unsigned)threads);
 	for (int i = 1; i < threads; i++)

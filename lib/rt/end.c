@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the process does besides allocating, and what the program asks. */
+#include <string.h>
+
+#define HEAPHOOK_IMPLEMENTATION
+#include "../heaphook.h"
+#include "../interpose/backend.h"
+#include "../interpose/entry.h"
+#include "../interpose/sys.h"
+#include "../interpose/text.h"
+#include "heap.h"
+#include "start.h"
+
+/* Of what is free, what no request can have at once. */
+static uint64_t
+fragmented_percent(const struct rt_totals *sum)
+{
+	uint64_t rest = sum->total - sum->used;
+
+	return rest ? 100 - 100 * sum->largest / rest : 0;
+}
+
+static void
+add(struct hh_text *t, const char *text, uint64_t v)
+{
+	hh_text_add(t, text);
+	hh_text_add_uint(t, v);
+}
+
+static void
+say_summary(void)
+{
+	struct rt_totals sum = rt_heap_totals();
+	char line[320];
+	struct hh_text t = hh_text_in(line, sizeof line);
+
+	add(&t, "heaphook-tlsf: pool ", sum.total);
+	add(&t, " bytes, peak ", sum.peak);
+	add(&t, ", growths ", sum.growths);
+	add(&t, ", largest free block ", sum.largest);
+	add(&t, ", fragmentation ", fragmented_percent(&sum));
+	add(&t, " %, live ", sum.live);
+	add(&t, ", kept by threads ", sum.kept);
+	hh_say(line, NULL);
+}
+
+void
+hh_backend_exit(int status)
+{
+	(void)status;
+	/* Not of a vfork child, which is in our memory only. */
+	if (rt_mode == RT_SERVING && rt_settings.summary
+	    && rt_process == hh_sys_getpid())
+		say_summary();
+}
+
+void
+hh_backend_exec(void)
+{
+}
+
+void
+hh_backend_exec_failed(void)
+{
+}
+
+/* The public functions; heaphook.h names them for programs. */
+int heaphook_get_stats(struct heaphook_stats *, size_t);
+void heaphook_mark(const char *);
+void heaphook_pause(void);
+void heaphook_resume(void);
+
+HH_EXPORT int
+heaphook_get_stats(struct heaphook_stats *out, size_t size)
+{
+	struct rt_totals sum;
+	struct heaphook_stats stats;
+
+	rt_start();
+	if (rt_mode != RT_SERVING)
+		return -1;
+	sum = rt_heap_totals();
+	stats = (struct heaphook_stats){
+		.allocations = sum.allocations, .frees = sum.frees,
+		.failed = sum.failed, .live_bytes = sum.live,
+		.peak_bytes = sum.peak,
+		.pool_bytes = sum.total, .pool_used_bytes = sum.used,
+		.pool_largest_free_bytes = sum.largest,
+		.pool_growths = sum.growths,
+	};
+	memcpy(out, &stats, size < sizeof stats ? size : sizeof stats);
+	return 0;
+}
+
+/* There is nothing to mark and no record to pause. */
+HH_EXPORT void
+heaphook_mark(const char *label)
+{
+	(void)label;
+}
+
+HH_EXPORT void
+heaphook_pause(void)
+{
+}
+
+HH_EXPORT void
+heaphook_resume(void)
+{
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A lock that lends the waiter's priority to its holder (FUTEX_LOCK_PI).
+ *
+ * It is held for some 200 instructions, so who finds it taken looks again
+ * for about as long before the kernel is asked to wait.  Not recursive:
+ * rt_lock() says false in a signal handler that interrupted its holder. */
+#ifndef RT_LOCK_H
+#define RT_LOCK_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* 0, or the holder's tid; the kernel adds a bit when there are waiters. */
+struct rt_lock {
+	_Atomic uint32_t holder;
+};
+
+/* The calling thread's id; 0 while it is not known, as in a forked child. */
+extern _Thread_local uint32_t rt_tid __attribute__((visibility("hidden")));
+
+/* libc's word on whether the process has one thread: no atomics then. */
+extern const char *rt_single __attribute__((visibility("hidden")));
+
+void rt_lock_start(void);
+
+/* Slow: the first time of a thread, and when the lock is taken. */
+bool rt_lock_wait(struct rt_lock *lock);
+void rt_lock_wake(struct rt_lock *lock);
+
+static inline bool
+rt_lock(struct rt_lock *lock)
+{
+	uint32_t nobody = 0;
+
+	if (*rt_single && rt_tid && !atomic_load_explicit(&lock->holder,
+	    memory_order_relaxed)) {
+		atomic_store_explicit(&lock->holder, rt_tid,
+		    memory_order_relaxed);
+		return true;
+	}
+	/* Pairs with the release of rt_unlock(). */
+	if (__builtin_expect(rt_tid != 0, 1)
+	    && atomic_compare_exchange_strong_explicit(&lock->holder, &nobody,
+	        rt_tid, memory_order_acquire, memory_order_relaxed))
+		return true;
+	return rt_lock_wait(lock);
+}
+
+static inline void
+rt_unlock(struct rt_lock *lock)
+{
+	uint32_t me = rt_tid;
+
+	if (*rt_single)
+		atomic_store_explicit(&lock->holder, 0, memory_order_release);
+	else if (!atomic_compare_exchange_strong_explicit(&lock->holder, &me, 0,
+	        memory_order_release, memory_order_relaxed))
+		rt_lock_wake(lock);
+}
+
+#endif

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The back end of libheaphook-tlsf.so.  The usual malloc and free touch the
+ * calling thread's cache and nothing else; all the rest is a slow path. */
+#define _GNU_SOURCE
+#include "../interpose/backend.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../interpose/boot.h"
+#include "../interpose/real.h"
+#include "heap.h"
+#include "pool.h"
+#include "start.h"
+
+#define likely(x) __builtin_expect(!!(x), 1)
+#define COLD __attribute__((noinline, cold))
+
+/* Whether our own heap serves, after whatever start takes. */
+static bool
+serving(void)
+{
+	if (likely(rt_mode == RT_SERVING))
+		return true;
+	if (rt_mode == RT_UNBORN)
+		rt_start();
+	return rt_mode == RT_SERVING;
+}
+
+/* With no caches in this process a block is just as big as it must be. */
+static unsigned
+label_for(size_t align, size_t size)
+{
+	if (align > TLSF_ALIGN)
+		return tlsf_label_aligned(align, rt_settings.thread_cache
+		    ? size : SIZE_MAX);
+	return size <= LABEL_MOST && rt_settings.thread_cache
+	    ? tlsf_label(size) : 0;
+}
+
+static void *
+none(void)
+{
+	errno = ENOMEM;
+	return NULL;
+}
+
+static COLD void *
+take(size_t align, size_t size)
+{
+	unsigned label = label_for(align, size);
+	void *block;
+
+	if (rt_mine == &rt_thread_new)
+		rt_thread_begin();
+	block = tlsf_cache_get(&rt_mine->cache, label);
+	if (!block)
+		block = rt_heap_take(label, size);
+	return block ? block : none();
+}
+
+static COLD void *
+malloc_slowly(size_t size)
+{
+	if (serving())
+		return take(TLSF_ALIGN, size);
+	return rt_mode == RT_ASIDE ? hh_real.malloc(size)
+	    : hh_boot_alloc(TLSF_ALIGN, size);
+}
+
+static inline void *
+malloc_quickly(size_t size)
+{
+	if (!likely(size <= LABEL_MOST))
+		return NULL;
+	return tlsf_cache_get(&rt_mine->cache, tlsf_label(size));
+}
+
+void *
+hh_backend_malloc(size_t size)
+{
+	void *block = malloc_quickly(size);
+
+	return likely(block) ? block : malloc_slowly(size);
+}
+
+static COLD void
+free_slowly(void *block)
+{
+	if (!rt_pool_owns(block)) {
+		hh_real.free(block);
+		return;
+	}
+	if (rt_mine == &rt_thread_new)
+		rt_thread_begin();
+	rt_heap_give(block);
+}
+
+void
+hh_backend_free(void *block)
+{
+	if (!likely(rt_pool_owns_first(block)
+	    && tlsf_is(block, TLSF_USED)
+	    && tlsf_cache_put(&rt_mine->cache, block)))
+		free_slowly(block);
+}
+
+void *
+hh_backend_calloc(size_t count, size_t size)
+{
+	size_t bytes;
+	void *block;
+
+	if (__builtin_mul_overflow(count, size, &bytes))
+		return none();
+	if (rt_mode == RT_ASIDE)
+		return hh_real.calloc(count, size);
+	block = hh_backend_malloc(bytes);
+	return block ? memset(block, 0, bytes) : NULL;
+}
+
+/* Enough already, and not so much more that others should have it: what a
+ * block of this label may be short of its successor. */
+static bool
+is_good_as_it_is(const void *block, size_t size)
+{
+	size_t usable = tlsf_usable(block);
+
+	return size <= usable && usable - size <= usable / 4 + TLSF_LEAST
+	    && tlsf_is(block, TLSF_USED);
+}
+
+static void *
+resize(void *block, size_t size)
+{
+	void *resized = is_good_as_it_is(block, size) ? block
+	    : size > TLSF_MOST ? NULL : rt_heap_resize(block, size);
+
+	return resized ? resized : none();
+}
+
+/* The block is another allocator's: from before us, or from one beside us.
+ * It stays there. */
+void *
+hh_backend_realloc(enum hh_call call, void *block, size_t size)
+{
+	(void)call;
+	if (!block)
+		return hh_backend_malloc(size);
+	if (!rt_pool_owns(block))
+		return hh_real.realloc(block, size);
+	if (size)
+		return resize(block, size);
+	hh_backend_free(block);
+	return NULL;
+}
+
+/* glibc's rules: memalign takes the next power of two, aligned_alloc and
+ * posix_memalign refuse what is none; 0 is the page. */
+static bool
+settle_alignment(enum hh_call call, size_t *align, size_t *size)
+{
+	size_t page = (size_t)getpagesize(), power = TLSF_ALIGN;
+
+	if (call == HH_VALLOC || call == HH_PVALLOC)
+		*align = page;
+	if (call == HH_PVALLOC) {
+		if (*size > SIZE_MAX - page)
+			return false;
+		*size = (*size + page - 1) & ~(page - 1);
+	}
+	if (*align > SIZE_MAX / 2 + 1)
+		return false;
+	while (power < *align)
+		power <<= 1;
+	*align = power;
+	return true;
+}
+
+static bool
+is_power(size_t v)
+{
+	return v && !(v & (v - 1));
+}
+
+static int
+wrong_alignment(enum hh_call call, size_t align)
+{
+	if (call == HH_POSIX_MEMALIGN
+	    && (!is_power(align) || align % sizeof(void *)))
+		return EINVAL;
+	if (call == HH_MEMALIGN && align > SIZE_MAX / 2 + 1)
+		return EINVAL;
+	return 0;
+}
+
+static void *
+memalign_aside(enum hh_call call, size_t align, size_t size, int *error)
+{
+	void *block = NULL;
+
+	switch (call) {
+	case HH_POSIX_MEMALIGN:
+		*error = hh_real.posix_memalign(&block, align, size);
+		return *error ? NULL : block;
+	case HH_ALIGNED_ALLOC:
+		return hh_real.aligned_alloc(align, size);
+	case HH_VALLOC:
+		return hh_real.valloc(size);
+	case HH_PVALLOC:
+		return hh_real.pvalloc(size);
+	default:
+		return hh_real.memalign(align, size);
+	}
+}
+
+void *
+hh_backend_memalign(enum hh_call call, size_t align, size_t size, int *error)
+{
+	int kept = errno, wrong;
+	void *block;
+
+	if (!serving() && rt_mode == RT_ASIDE)
+		return memalign_aside(call, align, size, error);
+	wrong = wrong_alignment(call, align);
+	if (!wrong && !settle_alignment(call, &align, &size))
+		wrong = ENOMEM;
+	block = wrong ? NULL
+	    : rt_mode == RT_SERVING ? take(align, size)
+	    : hh_boot_alloc(align, size);
+	if (block)
+		return block;
+	if (!wrong)
+		wrong = ENOMEM;
+	errno = wrong;
+	if (error) {
+		*error = wrong;
+		errno = kept;
+	}
+	return NULL;
+}
+
+size_t
+hh_backend_usable(void *block)
+{
+	return rt_pool_owns(block) ? tlsf_usable(block)
+	    : hh_real.malloc_usable_size(block);
+}

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE
+#include "start.h"
+
+#include <pthread.h>
+
+#include "../interpose/backend.h"
+#include "../interpose/conf.h"
+#include "../interpose/real.h"
+#include "../interpose/sys.h"
+#include "heap.h"
+#include "hooks.h"
+#include "lock.h"
+#include "pool.h"
+
+enum {
+	KEPT_PART = 20,		/* of the pool may be kept by all, 5 % */
+	THREAD_KEEPS = 1 << 20,
+	LOCKS_PAGE = 4096,
+};
+
+/* What all caches may hold grows with the pool. */
+static void
+set_bounds(void)
+{
+	if (!rt_settings.has_thread_cache)
+		rt_settings.thread_cache = THREAD_KEEPS;
+	tlsf_depot_init(&rt_heap.depot, rt_heap.tlsf.total / KEPT_PART);
+}
+
+/* Old kernels wipe nothing: then only fork()'s own handlers tell. */
+static void
+make_locks(void)
+{
+	struct rt_locks *locks = hh_sys_map_private(LOCKS_PAGE);
+
+	if (!locks)
+		return;
+	locks->ours = true;
+	if (hh_sys_wipe_on_fork(locks, LOCKS_PAGE))
+		rt_locks = locks;
+	else
+		hh_sys_unmap(locks, LOCKS_PAGE);
+}
+
+static void
+serve(void)
+{
+	hh_sys_remember_stderr();
+	rt_settings_read(&rt_settings);
+	rt_process = hh_sys_getpid();
+	make_locks();
+	rt_lock_start();
+	tlsf_init(&rt_heap.tlsf);
+	rt_pool_start(&rt_heap.tlsf, &rt_settings);
+	set_bounds();
+	rt_thread_start();
+	rt_mode = RT_SERVING;
+	pthread_atfork(rt_heap_fork_begins, rt_heap_fork_parent,
+	    rt_heap_fork_child);
+}
+
+void
+rt_start(void)
+{
+	if (rt_mode != RT_UNBORN)
+		return;
+	rt_mode = RT_STARTING;
+	hh_real_find();
+	if (hh_conf_wanted())
+		serve();
+	else
+		rt_mode = RT_ASIDE;
+}
+
+bool
+rt_serves(void)
+{
+	rt_start();
+	return rt_mode == RT_SERVING;
+}
+
+void
+rt_unreserve(void)
+{
+	if (!rt_lock(&rt_locks->growth))
+		return;
+	rt_pool_unreserve();
+	rt_unlock(&rt_locks->growth);
+}
+
+void
+hh_backend_start(void)
+{
+	rt_start();
+}

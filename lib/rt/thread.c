@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE
+#include "thread.h"
+
+#include <pthread.h>
+
+#include "heap.h"
+
+/* A cache is not worth its own size in a pool that is not many times that. */
+enum { POOL_PER_CACHE = 32 };
+
+struct rt_thread rt_thread_new, rt_thread_none;
+_Thread_local struct rt_thread *rt_mine = &rt_thread_new;
+
+static pthread_key_t key;
+static bool has_key;
+
+static void
+link_locked(struct rt_thread *thread, struct rt_thread **list)
+{
+	thread->next = *list;
+	thread->from = list;
+	if (*list)
+		(*list)->from = &thread->next;
+	*list = thread;
+}
+
+static void
+unlink_locked(struct rt_thread *thread)
+{
+	*thread->from = thread->next;
+	if (thread->next)
+		thread->next->from = thread->from;
+}
+
+/* The lock is let go after each block, for who waits for it. */
+static bool
+give_back(struct rt_thread *thread)
+{
+	bool more;
+
+	if (!rt_heap_lock())
+		return false;
+	more = tlsf_cache_drain(&thread->cache, &rt_heap.depot, &rt_heap.tlsf);
+	if (!more) {
+		rt_heap.takes += thread->cache.gets;
+		rt_heap.gives += tlsf_cache_kept(&thread->cache).puts;
+		unlink_locked(thread);
+		tlsf_free(&rt_heap.tlsf, thread);
+	}
+	rt_heap_unlock();
+	return more;
+}
+
+/* Other threads' destructors may run after this one: what they free and
+ * allocate goes straight to the heap. */
+static void
+end(void *mine)
+{
+	rt_mine = &rt_thread_none;
+	while (give_back(mine))
+		;
+}
+
+void
+rt_thread_start(void)
+{
+	has_key = pthread_key_create(&key, end) == 0;
+}
+
+static struct rt_thread *
+make_locked(void)
+{
+	struct rt_thread *thread = rt_heap.orphans;
+
+	if (thread) {
+		unlink_locked(thread);
+		return thread;
+	}
+	if (rt_heap.tlsf.total / POOL_PER_CACHE >= sizeof *thread)
+		thread = tlsf_malloc(&rt_heap.tlsf, sizeof *thread);
+	if (thread)
+		tlsf_cache_init(&thread->cache, rt_settings.thread_cache);
+	return thread;
+}
+
+void
+rt_thread_begin(void)
+{
+	struct rt_thread *thread;
+
+	rt_mine = &rt_thread_none;
+	if (!has_key || !rt_settings.thread_cache || !rt_heap_lock())
+		return;
+	thread = make_locked();
+	if (thread)
+		link_locked(thread, &rt_heap.threads);
+	rt_heap_unlock();
+	if (!thread)
+		return;
+	rt_mine = thread;
+	pthread_setspecific(key, thread);	/* which may allocate */
+}
+
+void
+rt_thread_survive(void)
+{
+	struct rt_thread *next;
+
+	for (struct rt_thread *t = rt_heap.threads; t; t = next) {
+		next = t->next;
+		if (t == rt_mine)
+			continue;
+		unlink_locked(t);
+		link_locked(t, &rt_heap.orphans);
+	}
+}
+
+void
+rt_thread_drain_orphans(void)
+{
+	struct rt_thread *t;
+
+	while ((t = rt_heap.orphans)) {
+		while (tlsf_cache_drain(&t->cache, &rt_heap.depot,
+		    &rt_heap.tlsf))
+			;
+		unlink_locked(t);
+		tlsf_free(&rt_heap.tlsf, t);
+	}
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Each thread's cache: made with its first call, given back when it ends. */
+#ifndef RT_THREAD_H
+#define RT_THREAD_H
+
+#include "../interpose/entry.h"
+#include "../tlsf/cache.h"
+
+struct rt_thread {
+	struct tlsf_cache cache;
+	struct rt_thread *next, **from;	/* in rt_heap.threads, or .orphans */
+};
+
+/* Empty for ever: every call takes the slow path.  The one of threads that
+ * have not called yet, the other of those that are to have none. */
+extern HH_OWN struct rt_thread rt_thread_new, rt_thread_none;
+
+/* The calling thread's. */
+extern HH_OWN _Thread_local struct rt_thread *rt_mine;
+
+/* Once, at start. */
+void rt_thread_start(void);
+
+/* Give the calling thread a cache, if there may be one. */
+void rt_thread_begin(void);
+
+/* In a forked child, heap lock held: the other threads are gone.  What they
+ * kept goes to those that begin later. */
+void rt_thread_survive(void);
+
+/* Heap lock held: what orphans keep goes back; as long as there is any. */
+void rt_thread_drain_orphans(void);
+
+#endif

@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cache.h"
+
+#include <string.h>
+
+static unsigned
+log2_of(size_t v)
+{
+	return 63 - (unsigned)__builtin_clzll(v);
+}
+
+/* Steps of half a power of two: 32, 48, 64, 96 ... the first not below. */
+static unsigned
+aligned_step(size_t size)
+{
+	size_t v = size - 1;
+	unsigned power;
+
+	if (size <= 32)
+		return 0;
+	power = log2_of(v);
+	return 2 * (power - 5) + 1 + (v >> (power - 1) & 1);
+}
+
+static size_t
+aligned_size(unsigned step)
+{
+	return (size_t)(step % 2 ? 48 : 32) << step / 2;
+}
+
+unsigned
+tlsf_label_aligned(size_t align, size_t size)
+{
+	unsigned power = log2_of(align) - LABEL_ALIGN_LOG2;
+
+	if (power >= LABEL_ALIGNS || size > LABEL_ALIGNED_MOST)
+		return LABEL_ALIGNED + power;
+	return LABEL_PLAIN + power * LABEL_STEPS + aligned_step(size);
+}
+
+static unsigned
+units_of(unsigned label)
+{
+	return label <= 8 ? label : (9 + (label - 9) % 8) << (label - 9) / 8;
+}
+
+size_t
+tlsf_label_size(unsigned label)
+{
+	if (label == 0 || label >= LABEL_ALIGNED)
+		return 0;
+	if (label >= LABEL_PLAIN)
+		return aligned_size((label - LABEL_PLAIN) % LABEL_STEPS);
+	return (size_t)units_of(label) * TLSF_ALIGN - TLSF_OVERHEAD;
+}
+
+size_t
+tlsf_label_align(unsigned label)
+{
+	if (label < LABEL_PLAIN)
+		return TLSF_ALIGN;
+	if (label < LABEL_ALIGNED)
+		return (size_t)1 << (LABEL_ALIGN_LOG2
+		    + (label - LABEL_PLAIN) / LABEL_STEPS);
+	return (size_t)1 << (LABEL_ALIGN_LOG2 + label - LABEL_ALIGNED);
+}
+
+/* One more unit would begin the next label, but for those that end a step. */
+static unsigned
+plain_label_resized(size_t usable)
+{
+	size_t units = (usable + TLSF_OVERHEAD) / TLSF_ALIGN;
+
+	if (units >= LABEL_UNITS)
+		return units == LABEL_UNITS ? LABEL_PLAIN - 1 : 0;
+	return tlsf_label_of_units[units + 1] - 1u;
+}
+
+unsigned
+tlsf_label_resized(unsigned old, size_t usable)
+{
+	unsigned label;
+
+	if (old < LABEL_PLAIN)
+		return plain_label_resized(usable);
+	label = tlsf_label_aligned(tlsf_label_align(old), usable);
+	return tlsf_label_size(label) > usable ? label - 1 : label;
+}
+
+size_t
+tlsf_step_up(size_t size)
+{
+	size_t step;
+
+	if (size <= LABEL_MOST)
+		return tlsf_label_size(tlsf_label(size));
+	step = (size_t)1 << (log2_of(size) - 3);
+	return (size + TLSF_OVERHEAD + step - 1) / step * step
+	    - TLSF_OVERHEAD;
+}
+
+/* A block's part of what is granted. */
+static uint64_t
+bytes_of(unsigned label)
+{
+	return tlsf_label_size(label) + TLSF_OVERHEAD;
+}
+
+static unsigned
+slots_of(unsigned label)
+{
+	if (label >= LABEL_PLAIN)
+		return CACHE_ALIGNED_SLOTS;
+	if (bytes_of(label) * CACHE_PLAIN_SLOTS <= CACHE_PLAIN_BYTES)
+		return CACHE_PLAIN_SLOTS;
+	return (unsigned)(CACHE_PLAIN_BYTES / bytes_of(label));
+}
+
+void
+tlsf_cache_init(struct tlsf_cache *c, uint64_t most)
+{
+	unsigned first = 0;
+
+	memset(c->magazines, 0, sizeof c->magazines);
+	c->granted = c->gets = 0;
+	c->moved = 0;
+	c->most = most;
+	c->hand = 2;
+	for (unsigned label = 2; label < LABEL_ALIGNED; label++) {
+		struct tlsf_magazine *m = &c->magazines[label];
+
+		m->top = m->first = m->end = (uint16_t)first;
+		first += slots_of(label);
+		m->last = (uint16_t)first;
+	}
+	assert(first <= CACHE_SLOTS);
+}
+
+void
+tlsf_depot_init(struct tlsf_depot *d, uint64_t most)
+{
+	tlsf_cache_init(&d->cache, most);
+	d->granted = 0;
+	d->most = most;
+	for (unsigned label = 0; label < LABELS; label++)
+		d->bytes[label] = (uint32_t)bytes_of(label);
+}
+
+static void
+take_back(struct tlsf_cache *c, struct tlsf_depot *d, unsigned label,
+    unsigned slots)
+{
+	uint64_t bytes = (uint64_t)slots * d->bytes[label];
+
+	c->magazines[label].end -= (uint16_t)slots;
+	c->granted -= bytes;
+	d->granted -= bytes;
+}
+
+/* What one magazine does not use is free for others: each in its turn, and
+ * the one that asks is left alone. */
+static void
+reclaim(struct tlsf_cache *c, struct tlsf_depot *d, unsigned but)
+{
+	struct tlsf_magazine *m = &c->magazines[c->hand];
+
+	if (c->hand != but && m->end != m->top)
+		take_back(c, d, c->hand, (unsigned)(m->end - m->top + 1) / 2);
+	c->hand = c->hand + 1 < LABEL_ALIGNED ? c->hand + 1 : 2;
+}
+
+static bool
+fits(const struct tlsf_cache *c, const struct tlsf_depot *d, uint64_t bytes)
+{
+	return c->granted + bytes <= c->most && d->granted + bytes <= d->most;
+}
+
+/* Room for SLOTS more blocks with this label, for one, or for none. */
+static bool
+grant(struct tlsf_cache *c, struct tlsf_depot *d, unsigned label,
+    unsigned slots)
+{
+	struct tlsf_magazine *m = &c->magazines[label];
+	unsigned left = (unsigned)(m->last - m->end);
+
+	if (slots > left)
+		slots = left;
+	if (!fits(c, d, (uint64_t)slots * d->bytes[label]))
+		slots = 1;
+	if (slots && !fits(c, d, d->bytes[label])) {
+		reclaim(c, d, label);
+		slots = 0;
+	}
+	m->end += (uint16_t)slots;
+	c->granted += (uint64_t)slots * d->bytes[label];
+	d->granted += (uint64_t)slots * d->bytes[label];
+	return slots > 0;
+}
+
+/* Room in all for as many as are exchanged at once, if there may be. */
+static void
+widen(struct tlsf_cache *c, struct tlsf_depot *d, unsigned label)
+{
+	struct tlsf_magazine *m = &c->magazines[label];
+
+	if (m->end - m->top < CACHE_BATCH)
+		grant(c, d, label, CACHE_BATCH - (unsigned)(m->end - m->top));
+}
+
+/* Up to COUNT blocks, the ones that were kept last. */
+static void
+move(struct tlsf_cache *to, struct tlsf_cache *from, unsigned label,
+    unsigned count)
+{
+	struct tlsf_magazine *in = &to->magazines[label];
+	struct tlsf_magazine *out = &from->magazines[label];
+	unsigned most = (unsigned)(out->top - out->first);
+	unsigned room = (unsigned)(in->end - in->top);
+
+	if (count > most)
+		count = most;
+	if (count > room)
+		count = room;
+	out->top -= (uint16_t)count;
+	memcpy(&to->slots[in->top], &from->slots[out->top],
+	    count * sizeof *to->slots);
+	in->top += (uint16_t)count;
+	from->moved -= (int64_t)count;
+	to->moved += (int64_t)count;
+}
+
+void *
+tlsf_take(struct tlsf *t, unsigned label, size_t size)
+{
+	size_t kept = tlsf_label_size(label), align = tlsf_label_align(label);
+	size_t bytes = kept ? kept : size;
+	void *block = align > TLSF_ALIGN ? tlsf_memalign(t, align, bytes)
+	    : tlsf_malloc(t, bytes);
+
+	if (block)
+		tlsf_header(block)->label = (uint8_t)label;
+	return block;
+}
+
+void *
+tlsf_cache_refill(struct tlsf_cache *c, struct tlsf_depot *d, struct tlsf *t,
+    unsigned label)
+{
+	void *block = tlsf_cache_get(&d->cache, label);
+
+	if (!block)
+		return tlsf_take(t, label, 0);
+	widen(c, d, label);
+	move(c, &d->cache, label, CACHE_BATCH - 1);
+	return block;
+}
+
+enum tlsf_fault
+tlsf_cache_spill(struct tlsf_cache *c, struct tlsf_depot *d, struct tlsf *t,
+    void *block)
+{
+	unsigned label = tlsf_header(block)->label;
+	struct tlsf_magazine *m = &c->magazines[label];
+
+	if (label == 0 || label >= LABEL_ALIGNED)
+		return tlsf_free(t, block);
+	if (!grant(c, d, label, 4)) {
+		widen(&d->cache, d, label);
+		move(&d->cache, c, label, (unsigned)(m->end - m->first) / 2);
+	}
+	if (!tlsf_cache_put(c, block))
+		return tlsf_free(t, block);
+	c->moved++;
+	return TLSF_FINE;
+}
+
+bool
+tlsf_cache_drain(struct tlsf_cache *c, struct tlsf_depot *d, struct tlsf *t)
+{
+	struct tlsf_magazine *m = &c->magazines[c->hand];
+
+	if (!c->granted)
+		return false;
+	if (m->top != m->first) {
+		tlsf_free(t, c->slots[--m->top]);
+		c->moved--;
+		take_back(c, d, c->hand, 1);
+		return true;
+	}
+	take_back(c, d, c->hand, (unsigned)(m->end - m->first));
+	c->hand = c->hand + 1 < LABEL_ALIGNED ? c->hand + 1 : 2;
+	return true;
+}
+
+struct tlsf_kept
+tlsf_cache_kept(const struct tlsf_cache *c)
+{
+	struct tlsf_kept kept = { .blocks = 0 };
+
+	for (unsigned label = 2; label < LABEL_ALIGNED; label++) {
+		const struct tlsf_magazine *m = &c->magazines[label];
+		uint64_t blocks = (uint64_t)(m->top - m->first);
+
+		kept.blocks += blocks;
+		kept.bytes += blocks * bytes_of(label);
+	}
+	kept.puts = c->gets + kept.blocks - (uint64_t)c->moved;
+	return kept;
+}

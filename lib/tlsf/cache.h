@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Blocks that a thread has freed and will hand out again, so that threads
+ * rarely meet at the heap: per label a magazine of pointers.  A label says
+ * for which requests a block serves; it stands in the block's header, so
+ * that a block is kept without a look at its size and handed out without a
+ * look at the block at all.
+ *
+ * What is kept is bounded: by what one cache may hold, by what all may hold
+ * together, and by the length of each magazine.  To the heap kept blocks are
+ * in use; their mark says TLSF_KEPT, so that freeing one again is seen.
+ *
+ * Pure like the heap: no system call, no lock, no global.  A cache is used
+ * by one thread at a time; functions that take a depot need the lock that
+ * the heap and the depot share. */
+#ifndef TLSF_CACHE_H
+#define TLSF_CACHE_H
+
+#include <assert.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "tlsf.h"
+
+/* Labels.  0: not kept, and aligned to TLSF_ALIGN.  Then one for each total
+ * size up to 128, eight steps to a power of two up to LABEL_MOST; then two
+ * steps to a power of two for each alignment; then what is aligned and not
+ * kept, by alignment. */
+enum {
+	LABEL_UNITS = 2048,	/* in the biggest that is kept, of 16 bytes */
+	LABEL_MOST = LABEL_UNITS * TLSF_ALIGN - TLSF_OVERHEAD,
+	LABEL_PLAIN = 73,	/* below: by size */
+
+	LABEL_ALIGN_LOG2 = 5,	/* alignments from 32 ... */
+	LABEL_ALIGNS = 8,	/* ... to 4096 */
+	LABEL_STEPS = 17,	/* sizes from 32, 48, 64 ... */
+	LABEL_ALIGNED_MOST = 8192,	/* ... to this, for each */
+	LABEL_ALIGNED = LABEL_PLAIN + LABEL_ALIGNS * LABEL_STEPS,
+	LABELS = 256,
+
+	CACHE_PLAIN_SLOTS = 32,
+	CACHE_PLAIN_BYTES = 65536,	/* a magazine of big ones */
+	CACHE_ALIGNED_SLOTS = 8,
+	CACHE_SLOTS = 2700,
+	CACHE_BATCH = 16,	/* from and to the depot at once, at most */
+};
+
+static_assert(LABEL_ALIGNED + 48 - LABEL_ALIGN_LOG2 <= LABELS,
+    "a label for each alignment that an address can have");
+
+/* Of slots [first, last) those before end may be used and those before top
+ * hold a block. */
+struct tlsf_magazine {
+	uint16_t top, first, end, last;
+};
+
+struct tlsf_cache {
+	struct tlsf_magazine magazines[LABELS];
+	uint64_t granted;	/* bytes of blocks that fit into it */
+	uint64_t most;		/* what granted may become */
+	uint64_t gets;		/* that it served */
+	int64_t moved;		/* blocks that came not by a put, less those
+				 * that went not by a get */
+	unsigned hand;		/* whose room is looked at next */
+	void *slots[CACHE_SLOTS];
+};
+
+/* What threads exchange: a cache of nobody, and the sum of all grants. */
+struct tlsf_depot {
+	struct tlsf_cache cache;
+	uint64_t granted;	/* of all caches and this */
+	uint64_t most;		/* what that may become */
+	uint32_t bytes[LABELS];	/* of a block, with overhead */
+};
+
+/* The label by total units, for plain requests. */
+#define LABEL_STEP(e, k) \
+	[((8 + (k)) << (e)) + 1 ... (9 + (k)) << (e)] = 8 * (e) + 9 + (k)
+#define LABEL_POWER(e) \
+	LABEL_STEP(e, 0), LABEL_STEP(e, 1), LABEL_STEP(e, 2), \
+	LABEL_STEP(e, 3), LABEL_STEP(e, 4), LABEL_STEP(e, 5), \
+	LABEL_STEP(e, 6), LABEL_STEP(e, 7)
+
+static const uint8_t tlsf_label_of_units[LABEL_UNITS + 1] = {
+	[0 ... 2] = 2, [3] = 3, [4] = 4, [5] = 5, [6] = 6, [7] = 7, [8] = 8,
+	LABEL_POWER(0), LABEL_POWER(1), LABEL_POWER(2), LABEL_POWER(3),
+	LABEL_POWER(4), LABEL_POWER(5), LABEL_POWER(6), LABEL_POWER(7),
+};
+
+/* SIZE is at most LABEL_MOST. */
+static inline unsigned
+tlsf_label(size_t size)
+{
+	return tlsf_label_of_units[(size + TLSF_OVERHEAD + TLSF_ALIGN - 1)
+	    / TLSF_ALIGN];
+}
+
+/* ALIGN is a power of two beyond TLSF_ALIGN. */
+unsigned tlsf_label_aligned(size_t align, size_t size);
+
+/* The most that may be asked of a block with this label; 0 when it is not
+ * kept.  And its alignment. */
+size_t tlsf_label_size(unsigned label);
+size_t tlsf_label_align(unsigned label);
+
+/* The label for a block of USABLE bytes whose label was OLD, now that it has
+ * another size: what it serves for sure. */
+unsigned tlsf_label_resized(unsigned old, size_t usable);
+
+/* SIZE, at most TLSF_MOST, up to the next of eight steps to a power of two:
+ * what a block that has grown is given, since it will grow again. */
+size_t tlsf_step_up(size_t size);
+
+/* Empty, holding nothing; MOST bytes in time. */
+void tlsf_cache_init(struct tlsf_cache *c, uint64_t most);
+void tlsf_depot_init(struct tlsf_depot *d, uint64_t most);
+
+/* A block that serves LABEL, marked as used; NULL when none is kept. */
+static inline void *
+tlsf_cache_get(struct tlsf_cache *c, unsigned label)
+{
+	struct tlsf_magazine *m = &c->magazines[label];
+	unsigned top = m->top;
+	void *block;
+
+	if (__builtin_expect(top == m->first, 0))
+		return NULL;
+	m->top = (uint16_t)--top;
+	c->gets++;
+	block = c->slots[top];
+	if (!block)
+		__builtin_unreachable();
+	tlsf_set(block, TLSF_USED);
+	return block;
+}
+
+/* Keep BLOCK, whose mark says TLSF_USED.  False when there is no room. */
+static inline bool
+tlsf_cache_put(struct tlsf_cache *c, void *block)
+{
+	struct tlsf_magazine *m = &c->magazines[tlsf_header(block)->label];
+	unsigned top = m->top;
+
+	if (__builtin_expect(top == m->end, 0))
+		return false;
+	c->slots[top] = block;
+	m->top = (uint16_t)(top + 1);
+	tlsf_set(block, TLSF_KEPT);
+	return true;
+}
+
+/* The same when the magazine is empty or full, from and to the depot, else
+ * the heap, one block at a time.  Bounded time. */
+void *tlsf_cache_refill(struct tlsf_cache *c, struct tlsf_depot *d,
+    struct tlsf *t, unsigned label);
+enum tlsf_fault tlsf_cache_spill(struct tlsf_cache *c, struct tlsf_depot *d,
+    struct tlsf *t, void *block);
+
+/* One step of giving everything back, to the heap and to others; false when
+ * all is done.  C may be the depot's own. */
+bool tlsf_cache_drain(struct tlsf_cache *c, struct tlsf_depot *d,
+    struct tlsf *t);
+
+/* What is in it, and how many puts it served; roughly so while its thread
+ * runs. */
+struct tlsf_kept {
+	uint64_t blocks;
+	uint64_t bytes;		/* with overhead */
+	uint64_t puts;
+};
+struct tlsf_kept tlsf_cache_kept(const struct tlsf_cache *c);
+
+/* A fresh block for LABEL from the heap, or one of SIZE for a label that is
+ * not kept. */
+void *tlsf_take(struct tlsf *t, unsigned label, size_t size);
+
+#endif
