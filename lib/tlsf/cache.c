@@ -79,11 +79,14 @@ plain_label_resized(size_t usable)
 unsigned
 tlsf_label_resized(unsigned old, size_t usable)
 {
+	size_t align = tlsf_label_align(old);
 	unsigned label;
 
 	if (old < LABEL_PLAIN)
 		return plain_label_resized(usable);
-	label = tlsf_label_aligned(tlsf_label_align(old), usable);
+	if (usable < aligned_size(0))
+		return tlsf_label_aligned(align, SIZE_MAX);	/* not kept */
+	label = tlsf_label_aligned(align, usable);
 	return tlsf_label_size(label) > usable ? label - 1 : label;
 }
 
