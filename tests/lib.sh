@@ -7,7 +7,7 @@
 # environment, and
 #
 #	$RUN $REPORT	the tools, built or (HH_INSTALLED) installed
-#	$TRACK		libheaphook-track.so
+#	$TRACK $TLSF	libheaphook-track.so, libheaphook-tlsf.so
 #	$PROG		where the programs of tests/prog are
 #	$HH_SRC		the source tree
 #	$HH_CC		the C compiler; $HH_CXX, $HH_FC may be empty
@@ -20,18 +20,20 @@ if [ "$HH_INSTALLED" ]; then
 	RUN=$HH_BINDIR/heaphook-run
 	REPORT=$HH_BINDIR/heaphook-report
 	TRACK=$HH_LIBDIR/libheaphook-track.so
+	TLSF=$HH_LIBDIR/libheaphook-tlsf.so
 	INCLUDE=$HH_INCLUDEDIR
 else
 	RUN=$HH_BUILD/tools/heaphook-run
 	REPORT=$HH_BUILD/tools/heaphook-report
 	TRACK=$HH_BUILD/lib/.libs/libheaphook-track.so
+	TLSF=$HH_BUILD/lib/.libs/libheaphook-tlsf.so
 	INCLUDE=$HH_SRC/lib
 fi
 
 for hh_name in $(env | sed -n 's/^\(HEAPHOOK_[A-Z_]*\)=.*/\1/p'); do
 	unset "$hh_name"
 done
-unset LD_PRELOAD TMOUT
+unset LD_PRELOAD TMOUT INITIAL_MEMPOOL_SIZE ADDITIONAL_MEMPOOL_SIZE
 LC_ALL=C
 # For tools built with --enable-sanitize, below a preload.
 ASAN_OPTIONS=verify_asan_link_order=0
