@@ -221,7 +221,8 @@ resize_locked(void *block, size_t size)
 
 	if (!tlsf_resize(&rt_heap.tlsf, block, size))
 		return false;
-	h->label = (uint8_t)tlsf_label_resized(h->label, tlsf_usable(block));
+	h->label = (uint8_t)tlsf_label_resized(h->label,
+	    tlsf_usable_of_used(block));
 	return true;
 }
 
@@ -256,18 +257,29 @@ take_elsewhere_locked(const void *block, size_t size)
 	return moved;
 }
 
+/* What grows is given room to grow again; all the more when it creeps. */
+static size_t
+with_room(size_t usable, size_t size)
+{
+	if (size <= usable)
+		return size;
+	return tlsf_step_up(size - usable < usable / 8 ? size + size / 8
+	    : size);
+}
+
 /* In place, with room to grow again if it grows, or just so; else another
  * block, and the program's bytes are copied when the lock is free again. */
 void *
 rt_heap_resize(void *block, size_t size)
 {
 	enum tlsf_fault fault = look(block);
-	size_t usable = fault ? 0 : tlsf_usable(block);
-	size_t roomy = size > usable ? tlsf_step_up(size) : size;
+	size_t usable, roomy;
 	void *moved = block;
 
 	if (fault)
 		stop(fault, block);
+	usable = tlsf_usable_of_used(block);
+	roomy = with_room(usable, size);
 	if (!rt_heap_lock())
 		return NULL;
 	if (rt_pool_abandoned(block) || (!resize_locked(block, roomy)

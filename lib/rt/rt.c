@@ -121,40 +121,42 @@ hh_backend_calloc(size_t count, size_t size)
 	return block ? memset(block, 0, bytes) : NULL;
 }
 
-/* Enough already, and not so much more that others should have it: what a
- * block of this label may be short of its successor. */
-static bool
+/* Enough already, and not so much more that others should have it. */
+static inline bool
 is_good_as_it_is(const void *block, size_t size)
 {
-	size_t usable = tlsf_usable(block);
+	size_t usable = tlsf_usable_of_used(block);
 
-	return size <= usable && usable - size <= usable / 4 + TLSF_LEAST
-	    && tlsf_is(block, TLSF_USED);
+	return size - 1 < usable && usable - size <= usable / 4 + TLSF_LEAST;
 }
 
-static void *
-resize(void *block, size_t size)
+/* A block of another allocator, from before us or from one beside us, stays
+ * there. */
+static COLD void *
+realloc_slowly(void *block, size_t size)
 {
-	void *resized = is_good_as_it_is(block, size) ? block
-	    : size > TLSF_MOST ? NULL : rt_heap_resize(block, size);
+	void *resized;
 
-	return resized ? resized : none();
-}
-
-/* The block is another allocator's: from before us, or from one beside us.
- * It stays there. */
-void *
-hh_backend_realloc(enum hh_call call, void *block, size_t size)
-{
-	(void)call;
 	if (!block)
 		return hh_backend_malloc(size);
 	if (!rt_pool_owns(block))
 		return hh_real.realloc(block, size);
-	if (size)
-		return resize(block, size);
-	hh_backend_free(block);
-	return NULL;
+	if (!size) {
+		hh_backend_free(block);
+		return NULL;
+	}
+	resized = size > TLSF_MOST ? NULL : rt_heap_resize(block, size);
+	return resized ? resized : none();
+}
+
+void *
+hh_backend_realloc(enum hh_call call, void *block, size_t size)
+{
+	(void)call;
+	if (likely(rt_pool_owns_first(block) && tlsf_is(block, TLSF_USED)
+	    && is_good_as_it_is(block, size)))
+		return block;
+	return realloc_slowly(block, size);
 }
 
 /* glibc's rules: memalign takes the next power of two, aligned_alloc and
@@ -216,8 +218,8 @@ memalign_aside(enum hh_call call, size_t align, size_t size, int *error)
 	}
 }
 
-void *
-hh_backend_memalign(enum hh_call call, size_t align, size_t size, int *error)
+static COLD void *
+memalign_slowly(enum hh_call call, size_t align, size_t size, int *error)
 {
 	int kept = errno, wrong;
 	void *block;
@@ -240,6 +242,25 @@ hh_backend_memalign(enum hh_call call, size_t align, size_t size, int *error)
 		errno = kept;
 	}
 	return NULL;
+}
+
+/* What no rule is needed for. */
+static inline void *
+memalign_quickly(size_t align, size_t size)
+{
+	if (!likely(is_power(align) && align > TLSF_ALIGN
+	    && size <= LABEL_ALIGNED_MOST))
+		return NULL;
+	return tlsf_cache_get(&rt_mine->cache, tlsf_label_aligned(align, size));
+}
+
+void *
+hh_backend_memalign(enum hh_call call, size_t align, size_t size, int *error)
+{
+	void *block = memalign_quickly(align, size);
+
+	return likely(block) ? block
+	    : memalign_slowly(call, align, size, error);
 }
 
 size_t

@@ -3,39 +3,10 @@
 
 #include <string.h>
 
-static unsigned
-log2_of(size_t v)
-{
-	return 63 - (unsigned)__builtin_clzll(v);
-}
-
-/* Steps of half a power of two: 32, 48, 64, 96 ... the first not below. */
-static unsigned
-aligned_step(size_t size)
-{
-	size_t v = size - 1;
-	unsigned power;
-
-	if (size <= 32)
-		return 0;
-	power = log2_of(v);
-	return 2 * (power - 5) + 1 + (v >> (power - 1) & 1);
-}
-
 static size_t
 aligned_size(unsigned step)
 {
 	return (size_t)(step % 2 ? 48 : 32) << step / 2;
-}
-
-unsigned
-tlsf_label_aligned(size_t align, size_t size)
-{
-	unsigned power = log2_of(align) - LABEL_ALIGN_LOG2;
-
-	if (power >= LABEL_ALIGNS || size > LABEL_ALIGNED_MOST)
-		return LABEL_ALIGNED + power;
-	return LABEL_PLAIN + power * LABEL_STEPS + aligned_step(size);
 }
 
 static unsigned
@@ -97,7 +68,7 @@ tlsf_step_up(size_t size)
 
 	if (size <= LABEL_MOST)
 		return tlsf_label_size(tlsf_label(size));
-	step = (size_t)1 << (log2_of(size) - 3);
+	step = (size_t)1 << (tlsf_log2(size) - 3);
 	return (size + TLSF_OVERHEAD + step - 1) / step * step
 	    - TLSF_OVERHEAD;
 }
@@ -112,11 +83,9 @@ bytes_of(unsigned label)
 static unsigned
 slots_of(unsigned label)
 {
-	if (label >= LABEL_PLAIN)
-		return CACHE_ALIGNED_SLOTS;
-	if (bytes_of(label) * CACHE_PLAIN_SLOTS <= CACHE_PLAIN_BYTES)
-		return CACHE_PLAIN_SLOTS;
-	return (unsigned)(CACHE_PLAIN_BYTES / bytes_of(label));
+	uint64_t slots = MAGAZINE_BYTES / bytes_of(label);
+
+	return slots < MAGAZINE_SLOTS ? (unsigned)slots : MAGAZINE_SLOTS;
 }
 
 void

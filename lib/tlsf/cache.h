@@ -38,10 +38,9 @@ enum {
 	LABEL_ALIGNED = LABEL_PLAIN + LABEL_ALIGNS * LABEL_STEPS,
 	LABELS = 256,
 
-	CACHE_PLAIN_SLOTS = 32,
-	CACHE_PLAIN_BYTES = 65536,	/* a magazine of big ones */
-	CACHE_ALIGNED_SLOTS = 8,
-	CACHE_SLOTS = 2700,
+	MAGAZINE_SLOTS = 32,		/* shorter ones cost threads dearly */
+	MAGAZINE_BYTES = 65536,		/* for big blocks there are fewer */
+	CACHE_SLOTS = 5300,		/* of all magazines */
 	CACHE_BATCH = 16,	/* from and to the depot at once, at most */
 };
 
@@ -95,8 +94,28 @@ tlsf_label(size_t size)
 	    / TLSF_ALIGN];
 }
 
-/* ALIGN is a power of two beyond TLSF_ALIGN. */
-unsigned tlsf_label_aligned(size_t align, size_t size);
+static inline unsigned
+tlsf_log2(size_t v)
+{
+	return 63 - (unsigned)__builtin_clzll(v);
+}
+
+/* ALIGN is a power of two beyond TLSF_ALIGN.  The steps are half a power of
+ * two: 32, 48, 64, 96 ... the first not below SIZE. */
+static inline unsigned
+tlsf_label_aligned(size_t align, size_t size)
+{
+	unsigned label = tlsf_log2(align) - LABEL_ALIGN_LOG2, power;
+	size_t v = size - 1;
+
+	if (label >= LABEL_ALIGNS || size > LABEL_ALIGNED_MOST)
+		return LABEL_ALIGNED + label;
+	label = LABEL_PLAIN + label * LABEL_STEPS;
+	if (size <= 32)
+		return label;
+	power = tlsf_log2(v);
+	return label + 2 * (power - 5) + 1 + (v >> (power - 1) & 1);
+}
 
 /* The most that may be asked of a block with this label; 0 when it is not
  * kept.  And its alignment. */
@@ -114,6 +133,16 @@ size_t tlsf_step_up(size_t size);
 /* Empty, holding nothing; MOST bytes in time. */
 void tlsf_cache_init(struct tlsf_cache *c, uint64_t most);
 void tlsf_depot_init(struct tlsf_depot *d, uint64_t most);
+
+/* tlsf_usable() without a call: of a block whose mark says TLSF_USED. */
+static inline size_t
+tlsf_usable_of_used(const void *block)
+{
+	const struct tlsf_header *h = tlsf_header(block);
+
+	return ((size_t)h->units << 6 | h->bits >> 2) * TLSF_ALIGN
+	    - TLSF_OVERHEAD;
+}
 
 /* A block that serves LABEL, marked as used; NULL when none is kept. */
 static inline void *

@@ -100,18 +100,20 @@ aligned(void **blocks, uint64_t *seed, long pairs)
 	}
 }
 
-/* From 16 bytes on; what it takes from there to the last counts as one. */
+/* What it takes from the first size to the last counts as one.  There is
+ * somebody behind the block at first, as there mostly is. */
 static void
 regeo(void **blocks, uint64_t *seed, long rounds)
 {
 	(void)blocks;
 	(void)seed;
 	while (rounds--) {
-		char *block = malloc(16);
+		char *block = malloc(16), *behind = malloc(16);
 
-		for (size_t size = 16; size < 1 << 20; size += size / 2)
+		for (size_t size = 24; size <= 1 << 20; size += size / 2)
 			block = realloc(block, size);
 		free(block);
+		free(behind);
 	}
 }
 
@@ -121,11 +123,12 @@ restep(void **blocks, uint64_t *seed, long rounds)
 	(void)blocks;
 	(void)seed;
 	while (rounds--) {
-		char *block = malloc(256);
+		char *block = malloc(256), *behind = malloc(16);
 
-		for (size_t size = 256; size <= 65536; size += 256)
+		for (size_t size = 512; size <= 65536; size += 256)
 			block = realloc(block, size);
 		free(block);
+		free(behind);
 	}
 }
 
