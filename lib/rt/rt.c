@@ -173,7 +173,7 @@ settle_alignment(enum hh_call call, size_t *align, size_t *size)
 			return false;
 		*size = (*size + page - 1) & ~(page - 1);
 	}
-	if (*align > SIZE_MAX / 2 + 1)
+	if (*align > TLSF_MOST / 4)
 		return false;
 	while (power < *align)
 		power <<= 1;
