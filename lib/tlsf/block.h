@@ -14,11 +14,19 @@
 #include "tlsf.h"
 
 #include <assert.h>
+#include <string.h>
+
+/* What each operation consists of is compiled into it: calls would be a
+ * quarter of its instructions. */
+#define INLINE __attribute__((always_inline)) static inline
 
 enum {
 	BIT_FREE = 1,
 	BIT_BEFORE_FREE = 2,
-	BITS = 2,		/* the others are the size's, above 32 */
+	BITS = 2,		/* the others are the low ones of the size */
+	WORD_LABEL = 16,
+	WORD_BITS = 24,
+	WORD_SIZE = WORD_BITS + BITS,
 	LEAST_UNITS = (TLSF_LEAST + TLSF_OVERHEAD) / TLSF_ALIGN,
 	STEPS = 1 << TLSF_STEP_LOG2,
 	STATE_END = 0xd8,	/* of an area's end; as enum tlsf_state */
@@ -48,12 +56,39 @@ static_assert(TLSF_AREA_OVERHEAD % TLSF_ALIGN == 0,
     "what follows the record's unit and the first header is on the grid");
 static_assert(TLSF_POWERS <= 64, "a bit each");
 
+/* A header as one number: from the top the size, BITS bits, label, mark. */
+static inline uint64_t
+word_load(const struct tlsf_header *h)
+{
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+	uint64_t word;
+
+	memcpy(&word, h, sizeof(word));
+	return word;
+#else
+	return (uint64_t)h->units << 32 | (uint64_t)h->bits << WORD_BITS
+	    | (uint64_t)h->label << WORD_LABEL | h->mark;
+#endif
+}
+
+/* Only where nobody else may write: a block that is free, or new to its owner,
+ * or whose owner is the one who asks. */
+static inline void
+word_store(struct tlsf_header *h, uint64_t word)
+{
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+	memcpy(h, &word, sizeof(word));
+#else
+	*h = (struct tlsf_header){ (uint16_t)word,
+		(uint8_t)(word >> WORD_LABEL), (uint8_t)(word >> WORD_BITS),
+		(uint32_t)(word >> 32) };
+#endif
+}
+
 static inline uint64_t
 block_units(const void *block)
 {
-	const struct tlsf_header *h = tlsf_header(block);
-
-	return h->units | (uint64_t)(h->bits >> BITS) << 32;
+	return word_load(tlsf_header(block)) >> WORD_SIZE;
 }
 
 static inline void *
@@ -70,24 +105,12 @@ block_before(const void *block)
 	    - sizeof(void *));
 }
 
-/* BITS are the low two. */
-static inline void
-block_size(void *block, uint64_t units, unsigned bits)
-{
-	struct tlsf_header *h = tlsf_header(block);
-
-	h->bits = (uint8_t)(units >> 32 << BITS | bits);
-	h->units = (uint32_t)units;
-}
-
 static inline void
 block_head(void *block, unsigned state, uint64_t units, unsigned bits)
 {
-	struct tlsf_header *h = tlsf_header(block);
-
-	h->mark = tlsf_mark(block, (enum tlsf_state)state);
-	h->label = 0;
-	block_size(block, units, bits);
+	word_store(tlsf_header(block), units << WORD_SIZE
+	    | (uint64_t)bits << WORD_BITS
+	    | tlsf_mark(block, (enum tlsf_state)state));
 }
 
 /* By its mark: a state, or what is none. */
@@ -102,8 +125,8 @@ block_state(const void *block)
 static inline unsigned
 list_shift(uint64_t units)
 {
-	return 63 - TLSF_STEP_LOG2
-	    - (unsigned)__builtin_clzll(units | STEPS);
+	/* 63 - n, but as compilers like it. */
+	return ((unsigned)__builtin_clzll(units | STEPS) ^ 63) - TLSF_STEP_LOG2;
 }
 
 static inline unsigned
@@ -112,12 +135,6 @@ list_of(uint64_t units)
 	unsigned shift = list_shift(units);
 
 	return shift * STEPS + (unsigned)(units >> shift);
-}
-
-static inline struct tlsf_free **
-list_head(struct tlsf *t, unsigned list)
-{
-	return &t->lists[list / STEPS][list % STEPS];
 }
 
 /* On the grid, and between the first block of all and the last end. */
@@ -143,22 +160,6 @@ area_last(const struct tlsf_area *area)
 	char *end = (char *)(area->end / TLSF_ALIGN * TLSF_ALIGN);
 
 	return block_state(end) == STATE_END ? end : end - TLSF_ALIGN;
-}
-
-/* Whether a free block's neighbours in its list know it. */
-static inline bool
-list_knows(struct tlsf *t, const struct tlsf_free *b)
-{
-	struct tlsf_free **from = b->from;
-	const struct tlsf_free *next = b->next;
-
-	if (from != list_head(t, list_of(block_units(b)))
-	    && !heap_spans(t, from))
-		return false;
-	if (*from != b)
-		return false;
-	return !next
-	    || (heap_spans(t, next) && (const void *)next->from == b);
 }
 
 /* Make UNITS at BLOCK, which its header says are in use but nobody counts,

@@ -129,7 +129,7 @@ in_area(const struct tlsf *t, const void *block)
 static const char *
 check_list(const struct tlsf *t, unsigned list, uint64_t *left)
 {
-	struct tlsf_free *const *from = &t->lists[list / STEPS][list % STEPS];
+	struct tlsf_free *const *from = &t->lists[list];
 	const struct tlsf_free *b;
 
 	if (!*from != !(t->steps[list / STEPS] >> list % STEPS & 1))
@@ -157,7 +157,7 @@ check_lists(const struct tlsf *t, uint64_t frees)
 	for (unsigned power = 0; power < TLSF_POWERS; power++)
 		if (!t->steps[power] != !(t->powers >> power & 1))
 			return "a power's bit is wrong";
-	for (unsigned i = 0; i < TLSF_POWERS * STEPS && !wrong; i++)
+	for (unsigned i = 0; i < TLSF_LISTS && !wrong; i++)
 		wrong = check_list(t, i, &frees);
 	if (wrong)
 		return wrong;

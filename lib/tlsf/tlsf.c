@@ -35,8 +35,17 @@ blame(struct tlsf *t, enum tlsf_fault fault, const void *block)
 	return fault;
 }
 
-/* Units for SIZE usable bytes, at most TLSF_MOST of them. */
-static uint64_t
+enum { LOOK_ALIGNED = 4 };	/* blocks, twice */
+
+/* What is looked for: UNITS, or rather BETTER, where LIST begins. */
+struct want {
+	uint64_t units;
+	uint64_t better;
+	unsigned list;
+};
+
+/* For SIZE usable bytes, at most TLSF_MOST of them. */
+INLINE uint64_t
 units_for(size_t size)
 {
 	uint64_t units = (size + TLSF_OVERHEAD + TLSF_ALIGN - 1) / TLSF_ALIGN;
@@ -44,17 +53,20 @@ units_for(size_t size)
 	return units > LEAST_UNITS ? units : LEAST_UNITS;
 }
 
-/* Up to where a list begins. */
-static uint64_t
-rounded(uint64_t units)
+/* What is rounded up into the next power is that one's first list, which the
+ * shift of this one leads to as well. */
+INLINE struct want
+want_of(uint64_t units)
 {
-	uint64_t rest = (UINT64_C(1) << list_shift(units)) - 1;
+	unsigned shift = list_shift(units);
+	uint64_t steps = (units + (UINT64_C(1) << shift) - 1) >> shift;
 
-	return (units + rest) & ~rest;
+	return (struct want){ units, steps << shift,
+		shift * STEPS + (unsigned)steps };
 }
 
 /* The first block of the first list that has any, from LIST on. */
-static struct tlsf_free *
+INLINE struct tlsf_free *
 first_from(const struct tlsf *t, unsigned list)
 {
 	unsigned power = list / STEPS;
@@ -68,50 +80,72 @@ first_from(const struct tlsf *t, unsigned list)
 		power = (unsigned)__builtin_ctzll(powers);
 		steps = t->steps[power];
 	}
-	return t->lists[power][__builtin_ctz(steps)];
+	return t->lists[power * STEPS + (unsigned)__builtin_ctz(steps)];
 }
 
 /* Put what has no neighbour that is free on its list. */
-static void
+INLINE void
 insert(struct tlsf *t, void *block, uint64_t units)
 {
 	unsigned list = list_of(units);
-	struct tlsf_free *b = block;
-	struct tlsf_free **head = list_head(t, list);
+	struct tlsf_free *b = block, *next = t->lists[list];
 	void *behind = block_behind(block, units);
 
 	block_head(b, TLSF_FREE, units, BIT_FREE);
 	*block_before(behind) = b;
 	tlsf_header(behind)->bits |= BIT_BEFORE_FREE;
 
-	b->next = *head;
-	b->from = head;
-	if (b->next)
-		b->next->from = &b->next;
-	*head = b;
+	b->next = next;
+	t->lists[list] = b;
+	b->from = &t->lists[list];
+	if (next) {
+		next->from = &b->next;
+		return;
+	}
 	t->steps[list / STEPS] |= UINT32_C(1) << list % STEPS;
 	t->powers |= UINT64_C(1) << list / STEPS;
 }
 
-/* Take a block of UNITS that its list knows off it. */
-static void
-unlink_free(struct tlsf *t, struct tlsf_free *b, uint64_t units)
+/* Take a block off its list; false, and nothing done, if its neighbours
+ * there do not know it. */
+INLINE bool
+take_off(struct tlsf *t, struct tlsf_free *b)
 {
-	unsigned list = list_of(units);
+	struct tlsf_free **from = b->from, *next = b->next;
+	size_t list = ((uintptr_t)from - (uintptr_t)t->lists) / sizeof(*from);
 
-	*b->from = b->next;
-	if (b->next) {
-		b->next->from = b->from;
-		return;
+	if ((list >= TLSF_LISTS && !heap_spans(t, from)) || *from != b)
+		return false;
+	if (next) {
+		if (!heap_spans(t, next) || next->from != &b->next)
+			return false;
+		next->from = from;
+		*from = next;
+		return true;
 	}
-	if (*list_head(t, list))
-		return;
+	*from = NULL;
+	if (list >= TLSF_LISTS)
+		return true;
 	t->steps[list / STEPS] &= ~(UINT32_C(1) << list % STEPS);
 	if (!t->steps[list / STEPS])
 		t->powers &= ~(UINT64_C(1) << list / STEPS);
+	return true;
 }
 
+/* Undo it: the block's own links still say where it was. */
 static void
+put_back(struct tlsf *t, struct tlsf_free *b)
+{
+	unsigned list = list_of(block_units(b));
+
+	*b->from = b;
+	if (b->next)
+		b->next->from = &b->next;
+	t->steps[list / STEPS] |= UINT32_C(1) << list % STEPS;
+	t->powers |= UINT64_C(1) << list / STEPS;
+}
+
+INLINE void
 count(struct tlsf *t, uint64_t taken, uint64_t given)
 {
 	t->used += (taken - given) * TLSF_ALIGN;
@@ -119,58 +153,58 @@ count(struct tlsf *t, uint64_t taken, uint64_t given)
 		t->peak = t->used;
 }
 
-/* Leave WANT of ALL units to a block in use, whose header has its low bits;
- * the rest is free, if it can be a block.  Nothing free lies behind ALL,
- * whatever the header there says.  What the block has got. */
-static uint64_t
-cut(struct tlsf *t, void *block, uint64_t all, uint64_t want)
+/* Leave to a block in use as much of ALL units as it wants.  LOW is what its
+ * header says below the size; nothing free lies behind ALL, whatever the
+ * header there says.  The rest is free, if it can be a block.  What the block
+ * has got. */
+INLINE uint64_t
+cut(struct tlsf *t, void *block, uint64_t low, uint64_t all,
+    const struct want *w)
 {
-	unsigned bits = tlsf_header(block)->bits & BIT_BEFORE_FREE;
+	uint64_t get = w->better <= all ? w->better : w->units;
 
-	if (all - want < LEAST_UNITS) {
+	if (all - get < LEAST_UNITS) {
 		tlsf_header(block_behind(block, all))->bits &=
 		    (uint8_t)~BIT_BEFORE_FREE;
-		block_size(block, all, bits);
+		word_store(tlsf_header(block), all << WORD_SIZE | low);
 		return all;
 	}
-	block_size(block, want, bits);
-	insert(t, block_behind(block, want), all - want);
-	return want;
+	word_store(tlsf_header(block), get << WORD_SIZE | low);
+	insert(t, block_behind(block, get), all - get);
+	return get;
 }
 
-/* A block in use of UNITS, better rounded up to BETTER, from a free block
- * that has room for them after GAP. */
-static void *
-hand_out(struct tlsf *t, struct tlsf_free *b, uint64_t gap, uint64_t units,
-    uint64_t better)
+/* A block in use from a free one that has room for it after GAP. */
+INLINE void *
+hand_out(struct tlsf *t, struct tlsf_free *b, uint64_t gap,
+    const struct want *w)
 {
 	void *block = block_behind(b, gap);
-	uint64_t all;
+	uint64_t all, low = tlsf_mark(block, TLSF_USED);
 
-	if (block_state(b) != TLSF_FREE || !list_knows(t, b)) {
+	if (block_state(b) != TLSF_FREE || !take_off(t, b)) {
 		blame(t, TLSF_LIST_SMASHED, b);
 		return NULL;
 	}
-	all = block_units(b);
-	unlink_free(t, b, all);
-	all -= gap;
-	block_head(block, TLSF_USED, all, 0);
-	if (gap)
+	all = block_units(b) - gap;
+	if (gap) {
+		low |= (uint64_t)BIT_BEFORE_FREE << WORD_BITS;
 		insert(t, b, gap);
-	count(t, cut(t, block, all, better <= all ? better : units), 0);
+	}
+	count(t, cut(t, block, low, all, w), 0);
 	t->blocks++;
 	return block;
 }
 
 /* The second chance: the list that UNITS falls into may hold a block that is
- * big enough.  All its sizes are the same above 32 bits. */
-static struct tlsf_free *
+ * big enough. */
+INLINE struct tlsf_free *
 look(struct tlsf *t, uint64_t units)
 {
-	struct tlsf_free *b = *list_head(t, list_of(units));
+	struct tlsf_free *b = t->lists[list_of(units)];
 	int left = TLSF_LOOK;
 
-	while (b && tlsf_header(b)->units < (uint32_t)units)
+	while (b && word_load(tlsf_header(b)) < units << WORD_SIZE)
 		b = --left ? b->next : NULL;
 	return b;
 }
@@ -179,16 +213,15 @@ void *
 tlsf_malloc(struct tlsf *t, size_t size)
 {
 	struct tlsf_free *b;
-	uint64_t units, better;
+	struct want w;
 
 	if (size > TLSF_MOST)
 		return NULL;
-	units = units_for(size);
-	better = rounded(units);
-	b = first_from(t, list_of(better));
+	w = want_of(units_for(size));
+	b = first_from(t, w.list);
 	if (!b)
-		b = look(t, units);
-	return b ? hand_out(t, b, 0, units, better) : NULL;
+		b = look(t, w.units);
+	return b ? hand_out(t, b, 0, &w) : NULL;
 }
 
 /* From the block's first unit to the first multiple of ALIGN that leaves
@@ -212,7 +245,7 @@ gap_most(size_t align)
 static struct tlsf_free *
 look_aligned(struct tlsf_free *b, size_t align, uint64_t units)
 {
-	int left = TLSF_LOOK / 2;
+	int left = LOOK_ALIGNED;
 
 	while (b && block_units(b) < gap_to(b, align) + units)
 		b = --left ? b->next : NULL;
@@ -225,20 +258,19 @@ void *
 tlsf_memalign(struct tlsf *t, size_t align, size_t size)
 {
 	struct tlsf_free *b;
-	uint64_t units, better;
+	struct want w;
 
 	if (align <= TLSF_ALIGN)
 		return tlsf_malloc(t, size);
 	if (size > TLSF_MOST || align > TLSF_MOST / 4)
 		return NULL;
-	units = units_for(size);
-	better = rounded(units);
-	b = look_aligned(first_from(t, list_of(better)), align, units);
-	if (!b && better <= TLSF_MOST / TLSF_ALIGN - gap_most(align))
-		b = first_from(t, list_of(rounded(better + gap_most(align))));
+	w = want_of(units_for(size));
+	b = look_aligned(first_from(t, w.list), align, w.units);
+	if (!b && w.better <= TLSF_MOST / TLSF_ALIGN - gap_most(align))
+		b = first_from(t, want_of(w.better + gap_most(align)).list);
 	if (!b)
-		b = look_aligned(*list_head(t, list_of(units)), align, units);
-	return b ? hand_out(t, b, gap_to(b, align), units, better) : NULL;
+		b = look_aligned(t->lists[list_of(w.units)], align, w.units);
+	return b ? hand_out(t, b, gap_to(b, align), &w) : NULL;
 }
 
 bool
@@ -252,19 +284,19 @@ tlsf_area_serves(size_t bytes, size_t align, size_t size)
 	room = (bytes - TLSF_AREA_OVERHEAD) / TLSF_ALIGN;
 	units = units_for(size);
 	if (align > TLSF_ALIGN)
-		units = rounded(rounded(units) + gap_most(align));
+		units = want_of(want_of(units).better + gap_most(align)).better;
 	return units <= room;
 }
 
-/* What lies around a block in use. */
+/* A block in use, and the free ones that touch it or NULL. */
 struct around {
-	uint64_t units;			/* of the block itself */
-	struct tlsf_free *before;	/* NULL if not free, as the next */
+	uint64_t units;
+	struct tlsf_free *before;
 	struct tlsf_free *behind;
 };
 
-static enum tlsf_fault
-look_before(struct tlsf *t, const void *block, struct around *a)
+INLINE enum tlsf_fault
+look_before(const struct tlsf *t, const void *block, struct around *a)
 {
 	struct tlsf_free *before;
 
@@ -273,15 +305,14 @@ look_before(struct tlsf *t, const void *block, struct around *a)
 		return TLSF_FINE;
 	before = *block_before(block);
 	if (!heap_spans(t, before) || block_state(before) != TLSF_FREE
-	    || block_behind(before, block_units(before)) != block
-	    || !list_knows(t, before))
+	    || block_behind(before, block_units(before)) != block)
 		return TLSF_LIST_SMASHED;
 	a->before = before;
 	return TLSF_FINE;
 }
 
-static enum tlsf_fault
-look_behind(struct tlsf *t, const void *block, struct around *a)
+INLINE enum tlsf_fault
+look_behind(const struct tlsf *t, const void *block, struct around *a)
 {
 	struct tlsf_free *behind = block_behind(block, a->units);
 	unsigned state;
@@ -289,56 +320,60 @@ look_behind(struct tlsf *t, const void *block, struct around *a)
 	a->behind = NULL;
 	if (!heap_spans(t, behind))
 		return TLSF_NO_BLOCK;
-	state = block_state(behind);
 	if (tlsf_header(behind)->bits & BIT_BEFORE_FREE)
 		return TLSF_NEXT_SMASHED;
-	if (state == TLSF_USED || state == TLSF_KEPT || state == STATE_END)
+	state = block_state(behind);
+	if (state == TLSF_FREE) {
+		a->behind = behind;
 		return TLSF_FINE;
-	if (state != TLSF_FREE)
-		return TLSF_NEXT_SMASHED;
-	if (!list_knows(t, behind))
-		return TLSF_LIST_SMASHED;
-	a->behind = behind;
-	return TLSF_FINE;
+	}
+	return state == TLSF_USED || state == TLSF_KEPT || state == STATE_END
+	    ? TLSF_FINE : TLSF_NEXT_SMASHED;
 }
 
-static enum tlsf_fault
-look_around(struct tlsf *t, const void *block, struct around *a)
+INLINE enum tlsf_fault
+look_around(const struct tlsf *t, const void *block, struct around *a)
 {
 	enum tlsf_fault fault;
 	unsigned state;
 
 	if (!heap_spans(t, block))
-		return blame(t, TLSF_NO_BLOCK, block);
+		return TLSF_NO_BLOCK;
 	state = block_state(block);
 	if (state != TLSF_USED && state != TLSF_KEPT)
-		return blame(t, state == TLSF_FREE ? TLSF_TWICE
-		    : TLSF_NO_BLOCK, block);
+		return state == TLSF_FREE ? TLSF_TWICE : TLSF_NO_BLOCK;
 	a->units = block_units(block);
 	if (a->units < LEAST_UNITS)
-		return blame(t, TLSF_NO_BLOCK, block);
+		return TLSF_NO_BLOCK;
 	fault = look_behind(t, block, a);
-	if (!fault)
-		fault = look_before(t, block, a);
-	return fault ? blame(t, fault, block) : TLSF_FINE;
+	return fault ? fault : look_before(t, block, a);
 }
 
-static void
+/* Both, or none. */
+INLINE bool
+take_off_both(struct tlsf *t, const struct around *a)
+{
+	if (a->behind && !take_off(t, a->behind))
+		return false;
+	if (!a->before || take_off(t, a->before))
+		return true;
+	if (a->behind)
+		put_back(t, a->behind);
+	return false;
+}
+
+/* Free the block with both that touch it, which are on no list any more. */
+INLINE void
 release(struct tlsf *t, void *block, const struct around *a)
 {
-	uint64_t units = a->units, more;
+	uint64_t units = a->units;
 
-	/* Should it not stay a block: who frees it again is told. */
-	tlsf_header(block)->mark = tlsf_mark(block, TLSF_FREE);
-	if (a->behind) {
-		more = block_units(a->behind);
-		unlink_free(t, a->behind, more);
-		units += more;
-	}
+	if (a->behind)
+		units += block_units(a->behind);
 	if (a->before) {
-		more = block_units(a->before);
-		unlink_free(t, a->before, more);
-		units += more;
+		/* No block from now on: who frees it again is told. */
+		tlsf_set(block, TLSF_FREE);
+		units += block_units(a->before);
 		block = a->before;
 	}
 	insert(t, block, units);
@@ -352,6 +387,8 @@ tlsf_join(struct tlsf *t, void *block, uint64_t units)
 
 	if (!fault)
 		fault = look_before(t, block, &a);
+	if (!fault && !take_off_both(t, &a))
+		fault = TLSF_LIST_SMASHED;
 	if (fault) {
 		blame(t, fault, block);
 		return false;
@@ -367,68 +404,81 @@ tlsf_free(struct tlsf *t, void *block)
 	struct around a;
 
 	fault = look_around(t, block, &a);
+	if (!fault && !take_off_both(t, &a))
+		fault = TLSF_LIST_SMASHED;
 	if (fault)
-		return fault;
-	count(t, 0, a.units);
+		return blame(t, fault, block);
+	t->used -= a.units * TLSF_ALIGN;
 	t->blocks--;
 	release(t, block, &a);
 	return TLSF_FINE;
 }
 
-static bool
-resize(struct tlsf *t, void *block, const struct around *a, uint64_t units)
+/* False if it cannot be; or if what is behind is smashed, which is noted. */
+INLINE bool
+resize(struct tlsf *t, void *block, const struct around *a,
+    const struct want *w)
 {
-	uint64_t better = rounded(units), all = a->units, more;
+	uint64_t low = word_load(tlsf_header(block))
+	    & ((UINT64_C(1) << WORD_SIZE) - 1);
+	uint64_t all = a->units;
 
-	if (units <= all && all < better + LEAST_UNITS)
+	if (w->units <= all && all < w->better + LEAST_UNITS)
 		return true;
-	more = a->behind ? block_units(a->behind) : 0;
-	if (units > all + more)
+	if (a->behind)
+		all += block_units(a->behind);
+	if (w->units > all)
 		return false;
-	if (more)
-		unlink_free(t, a->behind, more);
-	all += more;
-	count(t, cut(t, block, all, better <= all ? better : units),
-	    a->units);
+	if (a->behind && !take_off(t, a->behind)) {
+		blame(t, TLSF_LIST_SMASHED, block);
+		return false;
+	}
+	count(t, cut(t, block, low, all, w), a->units);
 	return true;
 }
 
 bool
 tlsf_resize(struct tlsf *t, void *block, size_t size)
 {
+	enum tlsf_fault fault;
 	struct around a;
+	struct want w;
 
-	return size <= TLSF_MOST && !look_around(t, block, &a)
-	    && resize(t, block, &a, units_for(size));
+	if (size > TLSF_MOST)
+		return false;
+	fault = look_around(t, block, &a);
+	if (fault) {
+		blame(t, fault, block);
+		return false;
+	}
+	w = want_of(units_for(size));
+	return resize(t, block, &a, &w);
 }
 
 /* To the beginning of the free block before, if it has room with what is
  * free behind. */
 static void *
 slide(struct tlsf *t, void *block, const struct around *a, size_t align,
-    uint64_t units)
+    const struct want *w)
 {
-	uint64_t before, behind, all, better = rounded(units);
-	uint8_t label = tlsf_header(block)->label;
+	uint64_t label = tlsf_header(block)->label;
+	uint64_t keep = a->units < w->units ? a->units : w->units;
+	uint64_t all = a->units;
 	void *to = a->before;
 
 	if (!to || (uintptr_t)to & (align - 1))
 		return NULL;
-	before = block_units(to);
-	behind = a->behind ? block_units(a->behind) : 0;
-	all = before + a->units + behind;
-	if (all < units)
+	all += block_units(to) + (a->behind ? block_units(a->behind) : 0);
+	if (all < w->units)
 		return NULL;
-	unlink_free(t, to, before);
-	if (behind)
-		unlink_free(t, a->behind, behind);
-
-	tlsf_header(block)->mark = tlsf_mark(block, TLSF_FREE);
-	memmove(to, block,
-	    (a->units < units ? a->units : units) * TLSF_ALIGN - TLSF_OVERHEAD);
-	block_head(to, TLSF_USED, all, 0);
-	tlsf_header(to)->label = label;
-	count(t, cut(t, to, all, better <= all ? better : units), a->units);
+	if (!take_off_both(t, a)) {
+		blame(t, TLSF_LIST_SMASHED, block);
+		return NULL;
+	}
+	tlsf_set(block, TLSF_FREE);
+	memmove(to, block, keep * TLSF_ALIGN - TLSF_OVERHEAD);
+	count(t, cut(t, to, label << WORD_LABEL | tlsf_mark(to, TLSF_USED),
+	    all, w), a->units);
 	return to;
 }
 
@@ -449,16 +499,22 @@ move(struct tlsf *t, void *block, size_t align, size_t size)
 void *
 tlsf_realloc(struct tlsf *t, void *block, size_t align, size_t size)
 {
+	enum tlsf_fault fault;
 	struct around a;
-	uint64_t units;
+	struct want w;
 	void *to;
 
-	if (size > TLSF_MOST || look_around(t, block, &a))
+	if (size > TLSF_MOST)
 		return NULL;
-	units = units_for(size);
-	if (!((uintptr_t)block & (align - 1)) && resize(t, block, &a, units))
+	fault = look_around(t, block, &a);
+	if (fault) {
+		blame(t, fault, block);
+		return NULL;
+	}
+	w = want_of(units_for(size));
+	if (!((uintptr_t)block & (align - 1)) && resize(t, block, &a, &w))
 		return block;
-	to = slide(t, block, &a, align, units);
+	to = slide(t, block, &a, align, &w);
 	return to ? to : move(t, block, align, size);
 }
 
@@ -472,7 +528,8 @@ tlsf_largest(const struct tlsf *t)
 	if (!t->powers)
 		return 0;
 	power = 63 - (unsigned)__builtin_clzll(t->powers);
-	b = t->lists[power][31 - __builtin_clz(t->steps[power])];
+	b = t->lists[power * STEPS + 31
+	    - (unsigned)__builtin_clz(t->steps[power])];
 	for (int left = TLSF_LOOK; b && left; left--, b = b->next)
 		if (block_units(b) > most)
 			most = block_units(b);

@@ -28,8 +28,9 @@ enum {
 	TLSF_AREA_OVERHEAD = 32,	/* of an area that lies on the grid */
 	TLSF_UNIT_BITS = 38,		/* of a size, in units of TLSF_ALIGN */
 	TLSF_STEP_LOG2 = 5,		/* lists to a power of two, log2 */
-	TLSF_LOOK = 16,			/* blocks of one list, at most */
+	TLSF_LOOK = 6,			/* blocks of one list, at most */
 	TLSF_POWERS = TLSF_UNIT_BITS - TLSF_STEP_LOG2 + 1,
+	TLSF_LISTS = TLSF_POWERS << TLSF_STEP_LOG2,
 };
 
 /* No block is bigger than that, where the last list begins: 63/64 of 4 TiB.
@@ -99,9 +100,9 @@ struct tlsf_free;
 struct tlsf_area;
 
 struct tlsf {
+	struct tlsf_free *lists[TLSF_LISTS];	/* first, for tlsf.c's sake */
 	uint64_t powers;			/* a bit: some list of it */
 	uint32_t steps[TLSF_POWERS];		/* a bit: that list */
-	struct tlsf_free *lists[TLSF_POWERS][1 << TLSF_STEP_LOG2];
 	uintptr_t low;		/* the first block's address, of all areas */
 	uint64_t span;		/* units from there, the last end included */
 	struct tlsf_area *areas;

@@ -1,44 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The pure heap, looked at as a whole after every step. */
-#include "lib/tlsf/tlsf.h"
-
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-
-#include "unit.h"
-
-static struct tlsf t;
-
-static void
-sound(void)
-{
-	const char *wrong = tlsf_check(&t);
-
-	ck_assert_msg(!wrong, "%s", wrong);
-}
-
-/* Memory that is there only where it is touched; NULL if it is refused. */
-static char *
-sparse(size_t bytes)
-{
-	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-	    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-
-	return p == MAP_FAILED ? NULL : p;
-}
-
-static char *
-pool_of(size_t bytes)
-{
-	char *memory = sparse(bytes);
-
-	ck_assert_ptr_nonnull(memory);
-	tlsf_init(&t);
-	ck_assert(tlsf_add(&t, memory, bytes));
-	sound();
-	return memory;
-}
+#include "heap.h"
 
 START_TEST(freed_neighbours_become_one_block)
 {
