@@ -7,11 +7,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#define HEAPHOOK_IMPLEMENTATION
-#include "../heaphook.h"
 #include "../interpose/entry.h"
 #include "../interpose/sys.h"
 #include "../interpose/text.h"
+#include "heap.h"
 #include "hooks.h"
 
 /* As in malloc.h, which not every libc has, nor all of it. */
@@ -21,7 +20,6 @@
 struct mallinfo { FIELDS(int) };
 struct mallinfo2 { FIELDS(size_t) };
 
-int heaphook_get_stats(struct heaphook_stats *out, size_t size);
 struct mallinfo mallinfo(void);
 struct mallinfo2 mallinfo2(void);
 int mallopt(int parameter, int value);
@@ -39,26 +37,24 @@ void malloc_stats(void);
 		return next_ arguments; \
 	}
 
-static struct heaphook_stats
-stats(void)
+/* What threads keep is no longer the program's. */
+static uint64_t
+used_of(const struct rt_totals *sum)
 {
-	struct heaphook_stats s = { .pool_bytes = 0 };
-
-	heaphook_get_stats(&s, sizeof s);
-	return s;
+	return sum->used > sum->kept ? sum->used - sum->kept : 0;
 }
 
 HH_EXPORT struct mallinfo2
 mallinfo2(void)
 {
 	struct mallinfo2 info = { .arena = 0 };
-	struct heaphook_stats s;
+	struct rt_totals sum;
 
 	FORWARD(struct mallinfo2, mallinfo2, (void), ())
-	s = stats();
-	info.arena = s.pool_bytes;
-	info.uordblks = s.pool_used_bytes;
-	info.fordblks = s.pool_bytes - s.pool_used_bytes;
+	sum = rt_heap_totals();
+	info.arena = sum.total;
+	info.uordblks = used_of(&sum);
+	info.fordblks = sum.total - info.uordblks;
 	return info;
 }
 
@@ -109,32 +105,32 @@ add_element(struct hh_text *t, const char *element, uint64_t size)
 }
 
 static void
-add_totals(struct hh_text *t, const struct heaphook_stats *s)
+add_totals(struct hh_text *t, const struct rt_totals *sum)
 {
 	add_element(t, "total type=\"rest\" count=\"0\"",
-	    s->pool_bytes - s->pool_used_bytes);
-	add_element(t, "system type=\"current\"", s->pool_bytes);
-	add_element(t, "system type=\"max\"", s->pool_bytes);
-	add_element(t, "aspace type=\"total\"", s->pool_bytes);
-	add_element(t, "aspace type=\"mprotect\"", s->pool_bytes);
+	    sum->total - used_of(sum));
+	add_element(t, "system type=\"current\"", sum->total);
+	add_element(t, "system type=\"max\"", sum->total);
+	add_element(t, "aspace type=\"total\"", sum->total);
+	add_element(t, "aspace type=\"mprotect\"", sum->total);
 }
 
 HH_EXPORT int
 malloc_info(int options, FILE *to)
 {
-	struct heaphook_stats s;
+	struct rt_totals sum;
 	char text[1024];
 	struct hh_text t = hh_text_in(text, sizeof text);
 
 	FORWARD(int, malloc_info, (int, FILE *), (options, to))
 	if (options)
 		return EINVAL;
-	s = stats();
+	sum = rt_heap_totals();
 	hh_text_add(&t, "<malloc version=\"1\">\n<heap nr=\"0\">\n<sizes>\n"
 	    "</sizes>\n");
-	add_totals(&t, &s);
+	add_totals(&t, &sum);
 	hh_text_add(&t, "</heap>\n");
-	add_totals(&t, &s);
+	add_totals(&t, &sum);
 	hh_text_add(&t, "</malloc>\n");
 	fputs(text, to);
 	return 0;
@@ -144,20 +140,20 @@ malloc_info(int options, FILE *to)
 HH_EXPORT void
 malloc_stats(void)
 {
-	struct heaphook_stats s;
+	struct rt_totals sum;
 	char text[256];
 	struct hh_text t = hh_text_in(text, sizeof text);
 
 	FORWARD(void, malloc_stats, (void), ())
-	s = stats();
+	sum = rt_heap_totals();
 	hh_text_add(&t, "heaphook-tlsf: pool ");
-	hh_text_add_uint(&t, s.pool_bytes);
+	hh_text_add_uint(&t, sum.total);
 	hh_text_add(&t, " bytes, used ");
-	hh_text_add_uint(&t, s.pool_used_bytes);
+	hh_text_add_uint(&t, used_of(&sum));
 	hh_text_add(&t, ", largest free block ");
-	hh_text_add_uint(&t, s.pool_largest_free_bytes);
+	hh_text_add_uint(&t, sum.largest);
 	hh_text_add(&t, ", growths ");
-	hh_text_add_uint(&t, s.pool_growths);
+	hh_text_add_uint(&t, sum.growths);
 	hh_text_add(&t, "\n");
 	hh_sys_write(2, text, (size_t)(t.at - text));
 }

@@ -223,6 +223,7 @@ rt_pool_plan(uint64_t additional, size_t align, size_t size,
 		if (tlsf_area_serves((size_t)bytes, align, size))
 			return true;
 	}
+	g->count = 0;
 	return false;
 }
 
@@ -298,7 +299,10 @@ rt_pool_get(struct rt_growth *g)
 	if (is_limited() && unused() > pool.total / SPARE_PART + SPARE_LEAST)
 		rt_pool_unreserve();
 	g->total = pool.total;
-	return has_room(g->sum) && get(g);
+	if (has_room(g->sum) && get(g))
+		return true;
+	g->count = 0;
+	return false;
 }
 
 void

@@ -63,13 +63,13 @@ struct rt_growth {
 };
 
 /* The steps by the documented rule: ADDITIONAL bytes, then twice as many,
- * and so on up to the first area that serves the request by itself.  False:
- * no growth can serve it. */
+ * and so on up to the first area that serves the request by itself.  False,
+ * and no step, when no growth can serve it. */
 bool rt_pool_plan(uint64_t additional, size_t align, size_t size,
     struct rt_growth *g);
 
-/* Memory for all steps, or for none.  The caller holds the growth lock and
- * not the heap's. */
+/* Memory for all steps; or false, and no step.  The caller holds the growth
+ * lock and not the heap's. */
 bool rt_pool_get(struct rt_growth *g);
 
 /* Both locks held; no system call. */
