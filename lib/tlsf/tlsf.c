@@ -35,7 +35,7 @@ blame(struct tlsf *t, enum tlsf_fault fault, const void *block)
 	return fault;
 }
 
-enum { LOOK_ALIGNED = 4 };	/* blocks, twice */
+enum { LOOK_ALIGNED = 3 };	/* lists */
 
 /* What is looked for: UNITS, or rather BETTER, where LIST begins. */
 struct want {
@@ -241,15 +241,21 @@ gap_most(size_t align)
 	return align / TLSF_ALIGN + LEAST_UNITS - 1;
 }
 
-/* One of the first blocks of B's list that has room, as it happens to lie. */
-static struct tlsf_free *
-look_aligned(struct tlsf_free *b, size_t align, uint64_t units)
+/* A block that has room as it happens to lie: the first of one of the first
+ * lists from LIST on, since what was freed last is first. */
+INLINE struct tlsf_free *
+look_aligned(const struct tlsf *t, unsigned list, size_t align,
+    uint64_t units)
 {
-	int left = LOOK_ALIGNED;
+	struct tlsf_free *b;
 
-	while (b && block_units(b) < gap_to(b, align) + units)
-		b = --left ? b->next : NULL;
-	return b;
+	for (int left = LOOK_ALIGNED; left && list < TLSF_LISTS; left--) {
+		b = first_from(t, list);
+		if (!b || block_units(b) >= gap_to(b, align) + units)
+			return b;
+		list = list_of(block_units(b)) + 1;
+	}
+	return NULL;
 }
 
 /* A block that was freed may lie aligned already, and then serves without
@@ -265,11 +271,9 @@ tlsf_memalign(struct tlsf *t, size_t align, size_t size)
 	if (size > TLSF_MOST || align > TLSF_MOST / 4)
 		return NULL;
 	w = want_of(units_for(size));
-	b = look_aligned(first_from(t, w.list), align, w.units);
+	b = look_aligned(t, list_of(w.units), align, w.units);
 	if (!b && w.better <= TLSF_MOST / TLSF_ALIGN - gap_most(align))
 		b = first_from(t, want_of(w.better + gap_most(align)).list);
-	if (!b)
-		b = look_aligned(t->lists[list_of(w.units)], align, w.units);
 	return b ? hand_out(t, b, gap_to(b, align), &w) : NULL;
 }
 
@@ -492,8 +496,10 @@ move(struct tlsf *t, void *block, size_t align, size_t size)
 		return NULL;
 	memcpy(to, block, had < size ? had : size);
 	tlsf_header(to)->label = tlsf_header(block)->label;
-	tlsf_free(t, block);
-	return to;
+	if (!tlsf_free(t, block))
+		return to;
+	tlsf_free(t, to);
+	return NULL;
 }
 
 void *
