@@ -15,6 +15,9 @@ enum {
 	KIB = 1024,
 };
 
+/* Version 1 has a number for none, near the greatest. */
+#define NO_LIMIT (UINT64_C(1) << 62)
+
 /* Where the memory controller is, and how it names things. */
 struct tree {
 	const char *mount;
@@ -87,7 +90,7 @@ look_at_group(struct rt_room *room, const struct tree *tree,
 	uint64_t limit, used, cached = 0;
 
 	if (!slurp_of(tree, group, length, tree->limit)
-	    || !number_at(text, &limit)
+	    || !number_at(text, &limit) || limit >= NO_LIMIT
 	    || !slurp_of(tree, group, length, tree->usage)
 	    || !number_at(text, &used))
 		return;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "settings.h"
 
+#include <assert.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -10,6 +11,9 @@
 #include "../tlsf/tlsf.h"
 
 enum { REFUSED = 125 };
+
+static_assert(TLSF_MOST < UINT64_C(4032) << 30
+    && TLSF_MOST > UINT64_C(4031) << 30, "as the message has it");
 
 static const char DEFAULT_BYTES[] = "100000000";
 
@@ -36,7 +40,7 @@ read_size(const char *name, const char *fallback)
 	if (!hh_conf_size(value ? value : fallback, &bytes))
 		rt_refuse(name, "a size, as 500M");
 	if (bytes > TLSF_MOST)
-		rt_refuse(name, "less than 4T");
+		rt_refuse(name, "less than 4032G");
 	return bytes;
 }
 
