@@ -2,8 +2,10 @@
 /* What a library does behind the functions that it takes over.  Linked, not
  * looked up: each .so defines these once.  None of them may call malloc or
  * use stdio, and errno is left as the program would find it without us.
- * They are called in signal handlers, in children of any fork, before the
- * first constructor and after the last destructor. */
+ * They are called by any thread, in signal handlers, in children of any
+ * fork, before the first constructor and after the last destructor.
+ *
+ * The first six must be defined; heaphook-backend(3) has an example. */
 #ifndef HH_BACKEND_H
 #define HH_BACKEND_H
 
@@ -34,7 +36,9 @@ void *hh_backend_memalign(enum hh_call call, size_t align, size_t size,
 void hh_backend_free(void *block);
 size_t hh_backend_usable(void *block);
 
-/* Once a process image: before the first constructor that we can reach, or
+/* The rest may be left out.
+ *
+ * Once a process image: before the first constructor that we can reach, or
  * with the first call, whichever comes first. */
 void hh_backend_start(void);
 

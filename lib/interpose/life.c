@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How a process begins, goes on as another, and ends. */
+/* How a process ends, or goes on as another. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <stdarg.h>
@@ -10,23 +10,6 @@
 #include "entry.h"
 #include "real.h"
 #include "sys.h"
-
-/* exit and return from main tell their status to on_exit's functions only.
- * It is registered first, so called last. */
-static void
-at_exit(int status, void *unused)
-{
-	(void)unused;
-	hh_backend_exit(status & 0xff);
-}
-
-__attribute__((constructor)) static void
-begin(void)
-{
-	hh_real_find();
-	hh_backend_start();
-	on_exit(at_exit, NULL);
-}
 
 HH_EXPORT void
 _exit(int status)

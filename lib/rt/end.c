@@ -6,6 +6,7 @@
 #include "../heaphook.h"
 #include "../interpose/backend.h"
 #include "../interpose/entry.h"
+#include "../interpose/summary.h"
 #include "../interpose/sys.h"
 #include "../interpose/text.h"
 #include "heap.h"
@@ -41,7 +42,17 @@ say_summary(void)
 	add(&t, ", fragmentation ", fragmented_percent(&sum));
 	add(&t, " %, live ", sum.live);
 	add(&t, ", kept by threads ", sum.kept);
-	hh_say(line, NULL);
+	hh_text_add(&t, "\n");
+	hh_summary_write(line, (size_t)(t.at - line));
+}
+
+/* System calls may be deadly from now on. */
+static bool sealed;
+
+void
+hh_backend_seal(void)
+{
+	sealed = true;
 }
 
 void
@@ -49,8 +60,7 @@ hh_backend_exit(int status)
 {
 	(void)status;
 	/* Not of a vfork child, which is in our memory only. */
-	if (rt_mode == RT_SERVING && rt_settings.summary
-	    && rt_process == hh_sys_getpid())
+	if (!sealed && hh_summary_wanted() && rt_process == hh_sys_getpid())
 		say_summary();
 }
 
@@ -62,6 +72,28 @@ hh_backend_exec(void)
 void
 hh_backend_exec_failed(void)
 {
+}
+
+/* The heap's record has no names. */
+void
+hh_backend_thread_named(unsigned long thread, const char *name)
+{
+	(void)thread;
+	(void)name;
+}
+
+int
+hh_backend_hidden(int fds[HH_HIDDEN])
+{
+	fds[0] = hh_summary_fd();
+	return fds[0] >= 0;
+}
+
+void
+hh_backend_move_descriptor(int fd)
+{
+	(void)fd;
+	hh_summary_move();
 }
 
 /* The public functions; heaphook.h names them for programs. */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../interpose/summary.h"
 #include "../interpose/sys.h"
 #include "../interpose/text.h"
 #include "pool.h"
@@ -26,6 +27,7 @@ find_oneself(void)
 {
 	rt_locks->ours = true;
 	rt_tid = 0;
+	hh_summary_drop();
 	if (!rt_heap.within) {
 		rt_thread_survive();
 		return;
@@ -39,12 +41,16 @@ find_oneself(void)
 	rt_settings.thread_cache = 0;
 }
 
+/* This thread holds both locks while it forks.  Other handlers of the fork
+ * may come between and allocate. */
+static _Thread_local bool forks;
+
 bool
 rt_heap_lock(void)
 {
 	if (__builtin_expect(!rt_locks->ours, 0))
 		find_oneself();
-	if (!rt_lock(&rt_locks->heap))
+	if (!rt_lock(&rt_locks->heap) && (!forks || rt_heap.within))
 		return false;
 	rt_heap.within = true;
 	return true;
@@ -71,7 +77,8 @@ rt_heap_unlock(void)
 	enum tlsf_fault fault = rt_heap.tlsf.fault;
 
 	rt_heap.within = false;
-	rt_unlock(&rt_locks->heap);
+	if (__builtin_expect(!forks, 1))
+		rt_unlock(&rt_locks->heap);
 	if (__builtin_expect(fault != TLSF_FINE, 0))
 		stop(fault, rt_heap.tlsf.fault_at);
 }
@@ -332,16 +339,24 @@ rt_heap_totals(void)
 	return sum;
 }
 
+/* Not in a signal handler that interrupted a call: that has a lock, and goes
+ * on with it when the handler is done.  Then nobody was asked. */
 void
 rt_heap_fork_begins(void)
 {
-	rt_lock(&rt_locks->growth);
+	if (rt_lock_is_mine(&rt_locks->heap) || !rt_lock(&rt_locks->growth))
+		return;
 	rt_heap_lock();
+	rt_heap.within = false;
+	forks = true;
 }
 
 void
 rt_heap_fork_parent(void)
 {
+	if (!forks)
+		return;
+	forks = false;
 	rt_heap_unlock();
 	rt_unlock(&rt_locks->growth);
 }
@@ -349,7 +364,7 @@ rt_heap_fork_parent(void)
 void
 rt_heap_fork_child(void)
 {
-	rt_heap.within = false;
+	forks = false;
 	memset(rt_locks, 0, sizeof *rt_locks);
 	find_oneself();
 }

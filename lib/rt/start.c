@@ -7,6 +7,7 @@
 #include "../interpose/backend.h"
 #include "../interpose/conf.h"
 #include "../interpose/real.h"
+#include "../interpose/summary.h"
 #include "../interpose/sys.h"
 #include "heap.h"
 #include "hooks.h"
@@ -48,6 +49,8 @@ serve(void)
 {
 	hh_sys_remember_stderr();
 	rt_settings_read(&rt_settings);
+	if (rt_settings.summary)
+		hh_summary_keep();
 	rt_process = hh_sys_getpid();
 	make_locks();
 	rt_lock_start();

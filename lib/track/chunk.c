@@ -8,7 +8,7 @@
 #include "../interpose/sys.h"
 #include "count.h"
 #include "file.h"
-#include "head.h"
+#include "../interpose/head.h"
 
 enum {
 	NAME_EVERY = 16,		/* chunks */

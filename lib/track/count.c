@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "count.h"
 
-#include "head.h"
+#include "../interpose/head.h"
+#include "../interpose/timeline.h"
 
 enum {
 	STEP_BYTES_AT_LEAST = 4096,
@@ -42,46 +43,6 @@ raise_peak(struct log_header *h, int64_t live)
 			;
 	if (counts_alone(h))
 		h->peak_ticks = hh_ticks();
-}
-
-/* The width doubles whenever the points are used up: pairs become one. */
-static void
-halve_timeline(struct log_header *h)
-{
-	struct log_timeline_point *p = hh_head->timeline;
-
-	for (unsigned i = 0; i < LOG_TIMELINE_POINTS / 2; i++) {
-		int64_t a = p[2 * i].peak, b = p[2 * i + 1].peak;
-
-		p[i] = (struct log_timeline_point){p[2 * i + 1].live,
-		    a > b ? a : b};
-	}
-	h->timeline_used = LOG_TIMELINE_POINTS / 2;
-	h->timeline_ticks *= 2;
-}
-
-/* Only where there are no events to tell it.  Threads that meet here may
- * lose a point's last value to each other, never its order. */
-static void
-note_timeline(struct log_header *h, int64_t live)
-{
-	struct log_timeline_point *p = hh_head->timeline;
-	uint64_t since = hh_ticks() - h->start.ticks;
-
-	if (!h->timeline_ticks)
-		h->timeline_ticks = h->ticks_per_s / 1000 + 1;
-	while (since / h->timeline_ticks >= LOG_TIMELINE_POINTS)
-		halve_timeline(h);
-	for (uint64_t i = since / h->timeline_ticks; h->timeline_used <= i;) {
-		uint32_t at = h->timeline_used++;
-		int64_t before = at ? p[at - 1].live : 0;
-
-		p[at] = (struct log_timeline_point){before, before};
-	}
-	p += h->timeline_used - 1;
-	p->live = live;
-	if (p->peak < live)
-		p->peak = live;
 }
 
 /* A new window round LIVE.  Alone, a thread need only tell what is more
@@ -131,7 +92,7 @@ hh_count_tell(struct hh_stream *s)
 	if (live > __atomic_load_n(&h->peak, RELAXED))
 		raise_peak(h, live);
 	if (counts_alone(h))
-		note_timeline(h, live);
+		hh_timeline_note(live);
 	set_window(s, h, c->live);
 }
 

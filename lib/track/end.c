@@ -7,11 +7,12 @@
 #include "../heaphook.h"
 #include "../interpose/backend.h"
 #include "../interpose/entry.h"
+#include "../interpose/head.h"
+#include "../interpose/summary.h"
 #include "../interpose/sys.h"
 #include "chunk.h"
 #include "count.h"
 #include "file.h"
-#include "head.h"
 #include "note.h"
 #include "start.h"
 #include "totals.h"
@@ -123,7 +124,7 @@ hh_backend_mapped(enum hh_call call, const void *at, size_t bytes,
 int
 hh_backend_hidden(int fds[HH_HIDDEN])
 {
-	int log = hh_file_descriptor(), summary = hh_start_summary_fd();
+	int log = hh_file_descriptor(), summary = hh_summary_fd();
 	int count = 0;
 
 	if (summary >= 0 && summary < log)
@@ -141,7 +142,7 @@ hh_backend_move_descriptor(int fd)
 	if (fd == hh_file_descriptor())
 		hh_file_move_descriptor();
 	else
-		hh_start_move_summary_fd();
+		hh_summary_move();
 }
 
 /* The public functions; heaphook.h names them for programs. */

@@ -4,22 +4,16 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdatomic.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <sys/statfs.h>
 
+#include "../interpose/clock.h"
 #include "../interpose/conf.h"
+#include "../interpose/create.h"
 #include "../interpose/sys.h"
 #include "../interpose/text.h"
-#include "clock.h"
-#include "head.h"
 
 enum {
-	TRIES = 100000,			/* names, before we give up */
-	SPARE_BYTES_AT_MOST = 64 << 20,	/* left free on the file system, */
-	SPARE_PART = 64,		/* or this part of it if smaller */
 	SURE_PART = 8,			/* of what is free: look again then, */
 	SURE_AT_MOST = 16 << 20,	/* or after so many bytes of ours */
 	SCARCE = 64,			/* descriptors */
@@ -28,7 +22,6 @@ enum {
 
 /* Written by start, on one thread; then read by all, except as marked. */
 static struct {
-	char path[PATH_MAX];
 	_Atomic int fd;			/* also by whoever finds it gone */
 	bool scarce;			/* descriptors are: ours is not kept */
 	dev_t dev;
@@ -43,12 +36,6 @@ static struct {
 	unsigned char *reserve;		/* SEALED_SLOTS slots, when sealed */
 	_Atomic uint32_t reserve_used;
 } file = { .fd = -1 };
-
-const char *
-hh_file_path(void)
-{
-	return file.path;
-}
 
 static bool
 is_ours(int fd)
@@ -79,7 +66,7 @@ descriptor(void)
 
 	if (is_ours(fd))
 		return fd;
-	fd = hh_sys_open(file.path, O_RDWR | O_NOFOLLOW, 0);
+	fd = hh_sys_open(hh_create_path(), O_RDWR | O_NOFOLLOW, 0);
 	if (fd < 0)
 		return -1;
 	if (!is_ours(fd)) {
@@ -154,7 +141,7 @@ hh_file_stop(enum log_stop why, int error)
 	h->stop_errno = (uint32_t)error;
 	h->stop = why;
 	if (why != LOG_STOP_LIMIT && why != LOG_STOP_SEALED)
-		hh_say("heaphook-track: ", file.path, ": ", reason(why),
+		hh_say("heaphook-track: ", hh_create_path(), ": ", reason(why),
 		    "; events are no longer recorded, counters are",
 		    (char *)NULL);
 }
@@ -164,19 +151,14 @@ hh_file_stop(enum log_stop why, int error)
 static bool
 has_space(int fd, uint64_t end)
 {
-	struct statfs fs;
-	uint64_t spare, free_bytes, sure;
+	uint64_t space, sure;
 
-	if (end < atomic_load_explicit(&file.sure, memory_order_relaxed)
-	    || hh_sys_fstatfs(fd, &fs) != 0 || !fs.f_blocks)
+	if (end < atomic_load_explicit(&file.sure, memory_order_relaxed))
 		return true;
-	spare = (uint64_t)fs.f_blocks * (uint64_t)fs.f_bsize / SPARE_PART;
-	if (spare > SPARE_BYTES_AT_MOST)
-		spare = SPARE_BYTES_AT_MOST;
-	free_bytes = (uint64_t)fs.f_bavail * (uint64_t)fs.f_bsize;
-	if (free_bytes < spare + LOG_SLOT_BYTES)
+	space = hh_create_space(fd);
+	if (space < LOG_SLOT_BYTES)
 		return false;
-	sure = (free_bytes - spare) / SURE_PART;
+	sure = space / SURE_PART;
 	atomic_store_explicit(&file.sure, end
 	    + (sure < SURE_AT_MOST ? sure : SURE_AT_MOST),
 	    memory_order_relaxed);
@@ -335,130 +317,32 @@ hh_file_forget(void)
 	atomic_store(&file.sealed, false);
 	atomic_store(&file.reserve_used, 0);
 	file.reserve = NULL;
-	file.path[0] = '\0';
-}
-
-static const struct {
-	int error;
-	const char *text;
-} errors[] = {
-	{ EACCES, "permission denied" },
-	{ EPERM, "permission denied" },
-	{ EROFS, "read-only file system" },
-	{ ENOSPC, "no space left" },
-	{ EDQUOT, "quota exceeded" },
-	{ ENOENT, "no such folder" },
-	{ ENOTDIR, "not a folder" },
-	{ EISDIR, "is a folder" },
-	{ ENAMETOOLONG, "the name is too long" },
-	{ EMFILE, "too many open files" },
-	{ ENFILE, "too many open files" },
-	{ EFBIG, "the limit of file size is below 64 KiB" },
-	{ EEXIST, "exists and is not a file" },
-	{ ENOMEM, "cannot be mapped" },
-	{ ENOSYS, "forbidden in this sandbox" },
-};
-
-static void
-say_error(const char *what, const char *path, int error)
-{
-	const char *text = "input/output error";
-
-	for (size_t i = 0; i < sizeof errors / sizeof *errors; i++)
-		if (errors[i].error == -error)
-			text = errors[i].text;
-	hh_say("heaphook-track: ", path, ": ", what, ": ", text,
-	    "; nothing is recorded", (char *)NULL);
-}
-
-static int
-open_new(char *path)
-{
-	int flags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW;
-	int fd = hh_sys_open(path, flags, 0600);
-
-	if (fd != -ENOENT)
-		return fd;
-	fd = hh_name_make_folders(path);
-	return fd < 0 ? fd : hh_sys_open(path, flags, 0600);
-}
-
-/* Another log stands there, or a link to who knows what: try the next
- * name.  A device, a pipe or a folder is a mistake. */
-static bool
-is_taken(const char *path)
-{
-	struct stat st;
-
-	return hh_sys_lstat(path, &st) != 0 || S_ISREG(st.st_mode)
-	    || S_ISLNK(st.st_mode);
-}
-
-static int
-open_next(const char *pattern)
-{
-	const struct hh_name_facts *facts = hh_head_facts();
-
-	for (unsigned n = 1; n <= TRIES; n++) {
-		int fd;
-
-		if (!hh_name_expand(pattern, facts, n, file.path,
-		    sizeof file.path))
-			return -ENAMETOOLONG;
-		fd = open_new(file.path);
-		if (fd != -EEXIST || !is_taken(file.path))
-			return fd;
-	}
-	return -EEXIST;
-}
-
-static void *
-fill(int fd, size_t bytes, int *error)
-{
-	void *at;
-
-	*error = -EFBIG;
-	if (bytes > hh_sys_file_size_limit())
-		return NULL;
-	*error = has_space(fd, 0) ? hh_sys_reserve(fd, 0, bytes) : -ENOSPC;
-	if (*error < 0)
-		return NULL;
-	at = hh_sys_map_file(fd, 0, bytes);
-	if (!at)
-		*error = -ENOMEM;
-	return at;
 }
 
 struct log_head *
-hh_file_create(uint64_t limit, size_t bytes)
+hh_file_create(const struct hh_head_origin *origin, uint64_t limit,
+    size_t bytes)
 {
 	const char *pattern = hh_conf_get("HEAPHOOK_OUTPUT");
-	int fd = open_next(pattern ? pattern : "heaplog.%p.log"), error;
+	struct log_head *head;
 	struct stat st;
-	void *at;
+	int fd;
 
-	if (fd < 0) {
-		say_error("cannot create the log", file.path, fd);
+	head = hh_create("heaphook-track",
+	    pattern ? pattern : "heaplog.%p.log", origin, bytes, &fd);
+	if (!head)
 		return NULL;
-	}
-	at = fill(fd, bytes, &error);
-	if (!at) {
-		say_error("cannot fill the log", file.path, error);
-		hh_sys_unlink(file.path);
-		hh_sys_close(fd);
-		return NULL;
-	}
 	hh_sys_fstat(fd, &st);
 	file.dev = st.st_dev;
 	file.ino = st.st_ino;
 	file.limit = limit;
 	atomic_store(&file.end, bytes);
-	atomic_store(&file.last, (struct log_head *)at + 1);
+	atomic_store(&file.last, head + 1);
 	atomic_store(&file.last_end, bytes);
 	file.scarce = hh_sys_descriptor_limit() < SCARCE;
 	if (file.scarce)
 		hh_sys_close(fd);
 	else
 		atomic_store(&file.fd, move_high(fd));
-	return at;
+	return head;
 }

@@ -10,15 +10,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "../interpose/head.h"
 #include "../log/format.h"
 
-/* Create the log that HEAPHOOK_OUTPUT names, never one that exists, with
- * its header and BYTES in all mapped.  NULL when it cannot be had, and
- * stderr knows why. */
-struct log_head *hh_file_create(uint64_t limit, size_t bytes);
-
-/* The name of the log, "" when there is none. */
-const char *hh_file_path(void);
+/* Create the log that HEAPHOOK_OUTPUT names, with BYTES in all mapped, for
+ * whoever hh_create() would. */
+struct log_head *hh_file_create(const struct hh_head_origin *origin,
+    uint64_t limit, size_t bytes);
 
 /* A forked child lets go of its parent's log. */
 void hh_file_forget(void);

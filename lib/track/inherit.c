@@ -8,7 +8,8 @@
 #include "chunk.h"
 #include "count.h"
 #include "file.h"
-#include "head.h"
+#include "../interpose/create.h"
+#include "../interpose/head.h"
 
 /* How far one thread of the parent had come. */
 struct cut {
@@ -59,7 +60,7 @@ hh_inherit_take(void)
 	if (!from)
 		return NULL;
 	from->bytes = bytes;
-	strncpy(from->path, hh_file_path(), sizeof from->path - 1);
+	strncpy(from->path, hh_create_path(), sizeof from->path - 1);
 	from->origin = (struct hh_head_origin){from->path, hh_head->h.pid,
 	    hh_head->h.process_start};
 	from->live = hh_head->h.live;

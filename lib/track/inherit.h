@@ -4,7 +4,7 @@
 #ifndef HH_INHERIT_H
 #define HH_INHERIT_H
 
-#include "head.h"
+#include "../interpose/head.h"
 #include "stream.h"
 
 struct hh_inheritance;

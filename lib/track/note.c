@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "count.h"
-#include "head.h"
+#include "../interpose/head.h"
 #include "usable.h"
 
 /* A stream taken for one event, and the long form of it. */

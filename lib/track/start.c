@@ -2,15 +2,15 @@
 #define _GNU_SOURCE
 #include "start.h"
 
-#include <limits.h>
 #include <string.h>
-#include <sys/stat.h>
 
+#include "../interpose/clock.h"
 #include "../interpose/conf.h"
+#include "../interpose/create.h"
 #include "../interpose/real.h"
+#include "../interpose/summary.h"
 #include "../interpose/sys.h"
 #include "../interpose/text.h"
-#include "clock.h"
 #include "file.h"
 #include "stream.h"
 #include "totals.h"
@@ -26,10 +26,7 @@ static struct {
 	enum log_mode mode;
 	uint64_t limit;
 	bool map;
-	int summary_fd;		/* a copy of stderr; -1: none */
-	struct stat summary_st;
-	struct stat root;
-} wanted = { .summary_fd = -1 };
+} wanted;
 
 static enum log_mode
 read_mode(void)
@@ -73,14 +70,6 @@ read_switch(const char *name)
 	return value && strcmp(value, "1") == 0;
 }
 
-/* Even a program that closes stderr gets its line. */
-static void
-keep_stderr(void)
-{
-	wanted.summary_fd = hh_sys_dup_high(2);
-	hh_sys_fstat(wanted.summary_fd, &wanted.summary_st);
-}
-
 static void
 read_variables(void)
 {
@@ -89,7 +78,7 @@ read_variables(void)
 	wanted.limit = read_limit();
 	wanted.map = read_switch("HEAPHOOK_MMAP");
 	if (read_switch("HEAPHOOK_SUMMARY"))
-		keep_stderr();
+		hh_summary_keep();
 }
 
 /* Most of valgrind's tools put an allocator of their own into libc, in
@@ -134,58 +123,11 @@ look_at_image(void)
 	read_variables();
 	hh_clock_choose();
 	hh_away_find();
-	hh_sys_lstat("/", &wanted.root);
 	hh_usable_ruled = hh_real_order.next_is_libc && !under_valgrind();
 	if (hh_usable_ruled)
 		hh_mode &= (uint8_t)~HH_OPAQUE;
 	say_order();
 	return true;
-}
-
-static bool
-has_stderr(void)
-{
-	struct stat st;
-
-	return wanted.summary_fd >= 0
-	    && hh_sys_fstat(wanted.summary_fd, &st) == 0
-	    && st.st_dev == wanted.summary_st.st_dev
-	    && st.st_ino == wanted.summary_st.st_ino;
-}
-
-int
-hh_start_summary_fd(void)
-{
-	return wanted.summary_fd;
-}
-
-void
-hh_start_move_summary_fd(void)
-{
-	if (has_stderr())
-		wanted.summary_fd = hh_sys_dup_high(wanted.summary_fd);
-}
-
-/* A child's summary line is its parent's business. */
-static void
-drop_stderr(void)
-{
-	if (has_stderr())
-		hh_sys_close(wanted.summary_fd);
-	wanted.summary_fd = -1;
-}
-
-/* After chroot the name of the log means another place, and folders made
- * for it would be the jail's.  A server may fork thousands there: heaphook(7)
- * says it, not each of them. */
-static bool
-is_in_jail(void)
-{
-	struct stat root;
-
-	return hh_sys_lstat("/", &root) == 0
-	    && (root.st_dev != wanted.root.st_dev
-	    || root.st_ino != wanted.root.st_ino);
 }
 
 bool
@@ -196,10 +138,8 @@ hh_start(const struct hh_head_origin *origin)
 	if (!wanted.known && !look_at_image())
 		return false;
 	if (origin->pid)
-		drop_stderr();
-	if (origin->pid && is_in_jail())
-		return false;
-	head = hh_file_create(wanted.limit,
+		hh_summary_drop();
+	head = hh_file_create(origin, wanted.limit,
 	    sizeof *head + LOG_FIRST_SLOT_BYTES);
 	if (!head)
 		return false;
@@ -217,7 +157,7 @@ hh_start_summary(void)
 	struct hh_text t;
 	char line[512];
 
-	if (!has_stderr())
+	if (!hh_summary_wanted())
 		return;
 	hh_totals(&total);
 	t = hh_text_in(line, sizeof line - 1);
@@ -232,7 +172,7 @@ hh_start_summary(void)
 	hh_text_add(&t, " allocations, ");
 	hh_text_add_uint(&t, total.frees);
 	hh_text_add(&t, " frees; ");
-	hh_text_add(&t, hh_file_path());
+	hh_text_add(&t, hh_create_path());
 	*t.at++ = '\n';
-	hh_sys_write(wanted.summary_fd, line, (size_t)(t.at - line));
+	hh_summary_write(line, (size_t)(t.at - line));
 }

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "head.h"
+#include "../interpose/head.h"
 
 /* This image and its children are left alone. */
 extern bool hh_off;
@@ -16,9 +16,5 @@ bool hh_start(const struct hh_head_origin *origin);
 
 /* One line on stderr, if HEAPHOOK_SUMMARY asks for it. */
 void hh_start_summary(void);
-
-/* The copy of stderr kept for it; -1: none. */
-int hh_start_summary_fd(void);
-void hh_start_move_summary_fd(void);
 
 #endif

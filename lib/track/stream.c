@@ -9,7 +9,7 @@
 #include "chunk.h"
 #include "count.h"
 #include "file.h"
-#include "head.h"
+#include "../interpose/head.h"
 #include "inherit.h"
 #include "note.h"
 #include "start.h"

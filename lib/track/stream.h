@@ -26,7 +26,7 @@
 
 #include "../log/codec.h"
 #include "away.h"
-#include "clock.h"
+#include "../interpose/clock.h"
 
 enum {
 	STREAM_BYTES = 128,		/* no two in a pair of cache lines */

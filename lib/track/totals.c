@@ -2,7 +2,7 @@
 #include "totals.h"
 
 #include "count.h"
-#include "head.h"
+#include "../interpose/head.h"
 
 /* Each is one word that its thread writes whole. */
 #define LOOK(field) __atomic_load_n(&(field), __ATOMIC_RELAXED)

@@ -5,8 +5,8 @@
 
 #include <stdint.h>
 
-#include "../interpose/entry.h"
-#include "../interpose/name.h"
+#include "entry.h"
+#include "name.h"
 #include "../log/format.h"
 
 /* The header of this process's log; NULL while there is none. */

@@ -9,11 +9,11 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include "../interpose/conf.h"
-#include "../interpose/real.h"
-#include "../interpose/sys.h"
-#include "../interpose/text.h"
 #include "clock.h"
+#include "conf.h"
+#include "real.h"
+#include "sys.h"
+#include "text.h"
 
 #ifndef PACKAGE_VERSION
 #define PACKAGE_VERSION "0"

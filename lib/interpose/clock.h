@@ -7,8 +7,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "../interpose/entry.h"
-#include "../interpose/sys.h"
+#include "entry.h"
+#include "sys.h"
 
 struct hh_clock {
 	bool counter;		/* the processor's, else CLOCK_MONOTONIC */

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a back end need not define: most care for nothing but blocks. */
+#include "backend.h"
+
+#define WEAK __attribute__((weak))
+
+WEAK void
+hh_backend_start(void)
+{
+}
+
+WEAK void
+hh_backend_exit(int status)
+{
+	(void)status;
+}
+
+WEAK void
+hh_backend_exec(void)
+{
+}
+
+WEAK void
+hh_backend_exec_failed(void)
+{
+}
+
+WEAK void
+hh_backend_seal(void)
+{
+}
+
+WEAK void
+hh_backend_thread_named(unsigned long thread, const char *name)
+{
+	(void)thread;
+	(void)name;
+}
+
+WEAK int
+hh_backend_hidden(int fds[HH_HIDDEN])
+{
+	(void)fds;
+	return 0;
+}
+
+WEAK void
+hh_backend_move_descriptor(int fd)
+{
+	(void)fd;
+}
