@@ -54,12 +54,18 @@ futex(struct rt_lock *lock, int operation)
 }
 
 bool
+rt_lock_is_mine(const struct rt_lock *lock)
+{
+	return rt_tid && (atomic_load_explicit(&lock->holder,
+	    memory_order_relaxed) & FUTEX_TID_MASK) == rt_tid;
+}
+
+bool
 rt_lock_wait(struct rt_lock *lock)
 {
 	if (!rt_tid)
 		rt_tid = (uint32_t)hh_sys_gettid();
-	if ((atomic_load_explicit(&lock->holder, memory_order_relaxed)
-	        & FUTEX_TID_MASK) == rt_tid)
+	if (rt_lock_is_mine(lock))
 		return false;
 	for (int i = 0; i < LOOKS; i++) {
 		if (try(lock))
