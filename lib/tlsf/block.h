@@ -14,7 +14,6 @@
 #include "tlsf.h"
 
 #include <assert.h>
-#include <string.h>
 
 /* What each operation consists of is compiled into it: calls would be a
  * quarter of its instructions. */
@@ -63,7 +62,7 @@ word_load(const struct tlsf_header *h)
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 	uint64_t word;
 
-	memcpy(&word, h, sizeof(word));
+	__builtin_memcpy(&word, h, sizeof(word));
 	return word;
 #else
 	return (uint64_t)h->units << 32 | (uint64_t)h->bits << WORD_BITS
@@ -77,7 +76,7 @@ static inline void
 word_store(struct tlsf_header *h, uint64_t word)
 {
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-	memcpy(h, &word, sizeof(word));
+	__builtin_memcpy(h, &word, sizeof(word));
 #else
 	*h = (struct tlsf_header){ (uint16_t)word,
 		(uint8_t)(word >> WORD_LABEL), (uint8_t)(word >> WORD_BITS),
