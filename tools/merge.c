@@ -5,10 +5,15 @@
 
 #include "room.h"
 
+enum {
+	JITTER_US = 5,		/* that any clocks may have */
+	LITTLE_US = 50,		/* of which nothing is lost by sharing */
+};
+
 static uint64_t
 time_of(const struct stream *s)
 {
-	return s->batch[s->at].ticks;
+	return s->batch[s->at].ticks + s->shift;
 }
 
 /* Ties go to the slot that was made first, unless another is at it. */
@@ -63,6 +68,10 @@ merge_open(struct merge *m, struct reader *log,
 		.ticks_per_us = reader_ticks_per_s(log) / 1e6,
 		.expect = expect, .who = who,
 	};
+	m->slip = merge_ticks(m, JITTER_US);
+	/* After a pause it is no wonder if a block is unknown. */
+	if (!(log->head.h.flags & LOG_FLAG_PAUSED))
+		m->patience = merge_ticks(m, MERGE_WRONG_US);
 	streams_open(&m->streams, log, cuts);
 	m->heap = room_new(m->streams.count, sizeof *m->heap);
 	for (size_t i = 0; i < m->streams.count; i++) {
@@ -93,7 +102,7 @@ merge_refill(struct merge *m)
 		drop_first(m);
 }
 
-/* Back into the heap, whose first has its place again. */
+/* Back into the heap. */
 static void
 unpark(struct merge *m, struct merge_parked *p)
 {
@@ -102,17 +111,62 @@ unpark(struct merge *m, struct merge_parked *p)
 	m->limit = 0;
 }
 
+/* Where clocks go to and fro there is no end to it: all begin anew. */
+static void
+forget_shifts(struct merge *m)
+{
+	for (size_t i = 0; i < m->streams.count; i++)
+		m->streams.list[i].shift = 0;
+}
+
+static void
+note_slip(struct merge *m, uint64_t slip)
+{
+	uint64_t most = merge_ticks(m, MERGE_WRONG_US);
+
+	if (m->slip < slip) {
+		m->slip = slip;
+		m->doubt = true;
+	}
+	if (m->patience < 2 * m->slip)
+		m->patience = 2 * m->slip < most ? 2 * m->slip : most;
+}
+
+/* The first stream waited, and what it waited for has come: its clock is
+ * behind, or the waker's ahead, by that much at least.  A little is shared,
+ * so that clocks which go to and fro carry nobody away. */
+void
+merge_learn(struct merge *m)
+{
+	struct stream *s = m->heap[0];
+	uint64_t most = merge_ticks(m, MERGE_WRONG_US), share = 0;
+	uint64_t behind = s->woken - time_of(s);
+
+	if (s->woken > time_of(s)) {
+		note_slip(m, behind);
+		if (behind <= merge_ticks(m, LITTLE_US))
+			share = behind / 2;
+		s->shift += behind - share;
+		s->waker->shift -= share;
+		if ((int64_t)s->shift > (int64_t)most)
+			forget_shifts(m);
+		m->mixed = true;
+		m->limit = 0;
+	}
+	s->woken = 0;
+}
+
 void
 merge_wake(struct merge *m, uint64_t address)
 {
-	bool settled = false;
-
 	for (unsigned i = m->parked_count; i-- > 0; ) {
+		struct stream *s = m->parked[i].stream;
+
 		if (!address || m->parked[i].address != address)
 			continue;
-		if (!settled && m->count)
-			sink(m, 0);
-		settled = true;
+		s->woken = m->last_time;
+		s->waker = m->last;
+		m->mixed = true;
 		unpark(m, m->parked + i);
 	}
 }
@@ -120,19 +174,25 @@ merge_wake(struct merge *m, uint64_t address)
 bool
 merge_park(struct merge *m, uint64_t address, unsigned us)
 {
-	struct stream *s = m->heap[0];
-	uint64_t ticks = time_of(s);
-	uint64_t patience = (uint64_t)(us * m->ticks_per_us) + 1;
+	uint64_t patience = merge_ticks(m, us);
 
 	if (m->count + m->parked_count == 1 || m->parked_count == MERGE_PARKED)
 		return false;
+	m->heap[0]->woken = 0;
 	m->parked[m->parked_count++] = (struct merge_parked){
-		.stream = s, .address = address,
-		.deadline = ticks + patience < ticks ? UINT64_MAX
-		    : ticks + patience,
+		.stream = m->heap[0], .address = address,
+		.patience = patience > m->patience ? patience : m->patience,
 	};
 	drop_first(m);
 	return true;
+}
+
+static uint64_t
+deadline(const struct merge_parked *p)
+{
+	uint64_t from = time_of(p->stream), to = from + p->patience;
+
+	return to < from ? UINT64_MAX : to;
 }
 
 static struct merge_parked *
@@ -141,31 +201,81 @@ first_deadline(struct merge *m)
 	struct merge_parked *first = NULL;
 
 	for (unsigned i = 0; i < m->parked_count; i++)
-		if (!first || m->parked[i].deadline < first->deadline)
+		if (!first || deadline(m->parked + i) < deadline(first))
 			first = m->parked + i;
 	return first;
+}
+
+static bool
+will_touch(const struct stream *s, uint64_t address)
+{
+	for (unsigned i = s->at + 1; i < s->filled; i++)
+		if (s->batch[i].address == address)
+			return true;
+	return false;
+}
+
+static bool
+others_will(const struct merge *m, const struct merge_parked *p)
+{
+	for (unsigned i = 0; i < m->parked_count; i++)
+		if (m->parked + i != p
+		    && will_touch(m->parked[i].stream, p->address))
+			return true;
+	return false;
+}
+
+/* All wait: who waits for itself or, as far as can be seen, for nothing must
+ * go on; else, FIRST. */
+static struct merge_parked *
+stuck(struct merge *m, struct merge_parked *first)
+{
+	for (unsigned i = 0; i < m->parked_count; i++)
+		if (will_touch(m->parked[i].stream, m->parked[i].address))
+			return m->parked + i;
+	if (!others_will(m, first))
+		return first;
+	for (unsigned i = 0; i < m->parked_count; i++)
+		if (!others_will(m, m->parked + i))
+			return m->parked + i;
+	return first;
+}
+
+/* The first may have gone on, and others have been moved. */
+static void
+settle(struct merge *m)
+{
+	for (size_t i = m->mixed ? m->count : m->count != 0; i-- > 0; )
+		sink(m, i);
+	m->mixed = false;
 }
 
 const struct log_event *
 merge_choose(struct merge *m)
 {
 	struct merge_parked *parked = first_deadline(m);
-	uint64_t limit = parked ? parked->deadline : UINT64_MAX;
+	uint64_t limit = parked ? deadline(parked) : UINT64_MAX;
 
 	if (!m->count && !parked)
 		return NULL;
-	if (m->count)
-		sink(m, 0);
+	settle(m);
+	if (!m->count) {
+		parked = stuck(m, parked);
+		m->doubt = true;
+	}
 	m->forced = parked && (!m->count || time_of(m->heap[0]) > limit);
 	if (m->forced) {
 		/* Older than all others, so it becomes the first; limit is
 		 * left at 0, for the next event is not forced. */
+		if (m->count && m->patience / 4 > m->slip)
+			m->patience /= 2;
 		unpark(m, parked);
 		return m->heap[0]->batch + m->heap[0]->at;
 	}
 	for (size_t i = 1; i <= 2 && i < m->count; i++)
 		if (time_of(m->heap[i]) < limit)
 			limit = time_of(m->heap[i]);
-	m->limit = limit == UINT64_MAX ? limit : limit + 1;
+	m->limit = limit == UINT64_MAX ? limit
+	    : limit + 1 - m->heap[0]->shift;
 	return m->heap[0]->batch + m->heap[0]->at;
 }

@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Many streams, one order.
  *
- * Events come by time; but the clocks of two processors may differ a
- * little, so whoever takes the events may refuse one that cannot be yet:
- * its stream is parked until an event touches the same address, for at most
- * a millisecond of the log's time.  Then it must be taken as it is.
+ * Events come by time; but the clocks of two processors may differ, so
+ * whoever takes the events may refuse one that cannot be yet: its stream is
+ * parked until an event touches the same address, but not for ever.  Then it
+ * must be taken as it is.
+ *
+ * A stream that waited, and not in vain, has a clock that is behind by as
+ * much at least: from then on its events are merged as if so much later.
+ * Patience is what waiting has been worth: long at first, for nothing is
+ * known, and halved each time nothing came.
  *
  *     while ((event = merge_next(m))) {
  *             if (!possible(event) && !m->forced && merge_park(m, address, us))
@@ -22,12 +27,15 @@
 
 #include "stream.h"
 
-enum { MERGE_PARKED = 64 };	/* at once */
+enum {
+	MERGE_PARKED = 64,	/* at once */
+	MERGE_WRONG_US = 100000,	/* more no clock is believed to be */
+};
 
 struct merge_parked {
 	struct stream *stream;
 	uint64_t address;	/* that it waits for */
-	uint64_t deadline;
+	uint64_t patience;
 };
 
 struct merge {
@@ -35,11 +43,18 @@ struct merge {
 	struct stream **heap;	/* by the time of the next event; the first
 				 * may have gone on since it was put there */
 	size_t count;
-	uint64_t limit;		/* before this time the first stays first */
+	uint64_t limit;		/* before this time, by its own clock, the
+				 * first stays first */
+	bool mixed;		/* the heap is not in order */
 	bool forced;		/* the event has waited long enough */
 	struct merge_parked parked[MERGE_PARKED];
 	unsigned parked_count;
 	double ticks_per_us;
+	uint64_t patience;	/* of whoever waits, in ticks */
+	uint64_t slip;		/* what clocks were seen to differ */
+	bool doubt;		/* whether they were at all */
+	struct stream *last;	/* whose event was taken, if streams wait, */
+	uint64_t last_time;	/* and when it was */
 	void (*expect)(void *who, const struct log_event *, unsigned n);
 	void *who;
 };
@@ -50,14 +65,31 @@ void merge_open(struct merge *m, struct reader *log,
     void (*expect)(void *, const struct log_event *, unsigned), void *who);
 void merge_close(struct merge *m);
 
-/* The stream of the event that merge_next gave waits for ADDRESS.  False:
- * there is nothing to wait for. */
+/* The stream of the event that merge_next gave waits for ADDRESS, for US
+ * microseconds at least.  False: there is nothing to wait for. */
 bool merge_park(struct merge *m, uint64_t address, unsigned us);
 
-/* For the two below, when the first stream is no longer the first. */
+/* For those below, when the first stream is no longer the first. */
 const struct log_event *merge_choose(struct merge *m);
 void merge_refill(struct merge *m);
 void merge_wake(struct merge *m, uint64_t address);
+void merge_learn(struct merge *m);
+
+static inline uint64_t
+merge_ticks(const struct merge *m, unsigned us)
+{
+	return (uint64_t)(us * m->ticks_per_us) + 1;
+}
+
+/* When the event that merge_next gave was, by all we know. */
+static inline uint64_t
+merge_time(const struct merge *m)
+{
+	const struct stream *s = m->heap[0];
+	uint64_t time = s->batch[s->at].ticks + s->shift;
+
+	return time < s->woken ? s->woken : time;
+}
 
 /* The next event, there until it is taken or parked; NULL after the last. */
 static inline const struct log_event *
@@ -77,6 +109,12 @@ merge_taken(struct merge *m, uint64_t address)
 {
 	struct stream *s = m->heap[0];
 
+	if (m->parked_count) {
+		m->last = s;
+		m->last_time = merge_time(m);
+	}
+	if (s->woken)
+		merge_learn(m);
 	if (++s->at == s->filled)
 		merge_refill(m);
 	if (m->parked_count)

@@ -18,7 +18,6 @@ enum {
 	/* How long an event that cannot be yet waits for others. */
 	ALLOC_WAITS_US = 10,
 	FREE_WAITS_US = 1000,
-	SLIP_US = 5,
 };
 
 static void
@@ -37,12 +36,6 @@ show(struct replay *r)
 		r->watch->step(r->watch->who, &r->step);
 }
 
-static uint64_t
-ticks_of_us(const struct replay *r, unsigned us)
-{
-	return (uint64_t)(us * r->merge.ticks_per_us) + 1;
-}
-
 /* A block goes without a free, for another has come to its address. */
 static void
 lose(struct replay *r, const struct block *block)
@@ -57,41 +50,99 @@ lose(struct replay *r, const struct block *block)
 	r->step = kept;
 }
 
-static void
-drop_double(struct replay *r, unsigned i)
+/* How long ago, by the lower half of the clock, a block came. */
+static uint32_t
+age_at(uint64_t time, const struct block *block)
 {
-	r->double_count--;
-	memmove(r->doubles + i, r->doubles + i + 1,
-	    (r->double_count - i) * sizeof *r->doubles);
+	return (uint32_t)time - block->when;
 }
 
-/* BLOCK makes room for another at its address, and is live beside it until
- * the free comes that is its own: clocks slip by less than a microsecond,
- * but whose stamp came too early can wait for one that waits for it. */
+/* A free of BLOCK, or of an unknown one, that was put off. */
 static void
-set_aside(struct replay *r, struct block *block)
+show_debt(struct replay *r, const struct doubt *debt, struct block *block)
 {
-	if (r->double_count == REPLAY_DOUBLES) {
-		lose(r, r->doubles);
-		drop_double(r, 0);
+	const struct log_event event = {
+		.kind = LOG_FREE, .call = LOG_CALL_FREE,
+		.address = debt->block.address, .ticks = r->step.ticks,
+		.slot = debt->slot,
+	};
+	struct replay_step kept = r->step;
+
+	r->step.event = &event;
+	r->step.thread = debt->thread;
+	r->step.allocated = false;
+	r->step.freed = true;
+	r->step.known = block;
+	if (block) {
+		r->step.gone = *block;
+		blocks_remove(&r->blocks, block);
 	}
-	r->doubles[r->double_count++] = *block;
-	blocks_remove(&r->blocks, block);
+	show(r);
+	r->step = kept;
 }
 
-/* The block is in the way of another that comes to its address. */
+/* Nothing needed it.  Its own block may be there all the same, if it came
+ * so soon after that their clocks allow it. */
 static void
-make_way(struct replay *r, struct block *block, const struct log_event *e)
+write_off(struct replay *r, const struct doubt *debt)
 {
-	const struct block lost = *block;
+	struct block *block = blocks_find(&r->blocks, debt->block.address);
 
-	if (r->merge.streams.count > 1 && (uint32_t)e->ticks - block->when
-	    <= ticks_of_us(r, ALLOC_WAITS_US + SLIP_US)) {
-		set_aside(r, block);
+	if (block && (uint32_t)-age_at(debt->time, block) > r->merge.slip)
+		block = NULL;
+	show_debt(r, debt, block);
+}
+
+/* Whose stamp is wrong is never so for long.  Makes room for one more. */
+static void
+settle(struct replay *r, uint64_t before)
+{
+	struct doubt d;
+
+	while (doubts_expire(&r->owed, before, &d))
+		write_off(r, &d);
+	while (doubts_expire(&r->doubles, before, &d))
+		lose(r, &d.block);
+}
+
+static void
+settle_old(struct replay *r)
+{
+	uint64_t now = merge_time(&r->merge);
+	uint64_t most = merge_ticks(&r->merge, MERGE_WRONG_US);
+
+	settle(r, now < most ? 0 : now - most);
+}
+
+/* The block is in the way of another that comes to its address.  Where
+ * clocks differ it is live beside it until a free finds no other there. */
+static void
+make_way(struct replay *r, struct block *block)
+{
+	uint64_t now = merge_time(&r->merge);
+	const struct doubt twin = { .time = now, .block = *block };
+
+	blocks_remove(&r->blocks, block);
+	if (!r->merge.doubt && (r->merge.streams.count == 1
+	    || age_at(now, &twin.block) > merge_ticks(&r->merge,
+	    ALLOC_WAITS_US) + r->merge.slip)) {
+		lose(r, &twin.block);
 		return;
 	}
-	blocks_remove(&r->blocks, block);
-	lose(r, &lost);
+	settle_old(r);
+	doubts_add(&r->doubles, &twin);
+}
+
+/* Whether BLOCK, which is in the way, had its free before it came. */
+static bool
+was_paid(struct replay *r, struct block *block)
+{
+	struct doubt debt;
+
+	if (!doubts_take(&r->owed, block->address, &debt))
+		return false;
+	show_debt(r, &debt, block);
+	return true;
 }
 
 /* A new block at the event's address. */
@@ -102,49 +153,81 @@ come(struct replay *r, const struct log_event *e, bool force)
 
 	r->address = e->address;
 	if (block->address) {
-		if (!force)
-			return false;
-		make_way(r, block, e);
+		if (!was_paid(r, block)) {
+			if (!force)
+				return false;
+			make_way(r, block);
+		}
 		block = blocks_place(&r->blocks, e->address);
 	}
 	block = blocks_take(&r->blocks, block, e->address);
 	block->requested = e->size;
 	block->usable = e->usable;
 	block->owner = r->step.thread;
-	block->when = (uint32_t)e->ticks;
+	block->when = (uint32_t)merge_time(&r->merge);
 	r->step.come = *block;
 	r->step.allocated = true;
 	return true;
 }
 
-/* The older of two at one address goes first. */
+/* The block at ADDRESS goes to *GONE.  False: there is none. */
 static bool
-go_double(struct replay *r, uint64_t address)
+leave(struct replay *r, uint64_t address, uint32_t slot, struct block *gone)
 {
-	for (unsigned i = 0; i < r->double_count; i++)
-		if (r->doubles[i].address == address) {
-			r->step.gone = r->doubles[i];
-			drop_double(r, i);
-			return true;
-		}
-	return false;
+	struct block *block = blocks_find(&r->blocks, address);
+	struct doubt twin;
+
+	r->address = address;
+	if (!block && !doubts_take(&r->doubles, address, &twin))
+		return false;
+	*gone = block ? *block : twin.block;
+	if (block)
+		blocks_remove(&r->blocks, block);
+	if (r->merge.streams.count > 1)
+		recent_add(&r->recent, address, merge_time(&r->merge), slot);
+	return true;
+}
+
+/* Whether another thread freed the same address just now: it came too early
+ * and took our block for its own, which is still to come, perhaps from us. */
+static bool
+was_robbed(struct replay *r, uint64_t address, uint32_t slot)
+{
+	uint64_t now = merge_time(&r->merge), slip = r->merge.slip;
+
+	return recent_has(&r->recent, address, slot,
+	    now < slip ? 0 : now - slip, now);
+}
+
+/* There is no block at ADDRESS, but may be one to come.  False: it is not to
+ * be believed. */
+static bool
+owe(struct replay *r, uint64_t address, uint32_t slot, bool force)
+{
+	uint64_t now = merge_time(&r->merge);
+
+	if (!(force && r->merge.doubt) && !was_robbed(r, address, slot))
+		return false;
+	settle_old(r);
+	doubts_add(&r->owed, &(struct doubt){
+		.time = now, .thread = r->who[slot], .slot = slot,
+		.block.address = address,
+	});
+	recent_add(&r->recent, address, now, slot);
+	return true;
 }
 
 static bool
-go(struct replay *r, uint64_t address, bool force)
+go(struct replay *r, uint64_t address, uint32_t slot, bool force)
 {
-	struct block *block = blocks_find(&r->blocks, address);
+	struct replay_step *step = &r->step;
 
-	r->address = address;
-	if (!block && !force)
-		return false;
-	r->step.freed = true;
-	r->step.known = block;
-	if (!block || (r->double_count && go_double(r, address)))
+	step->known = leave(r, address, slot, &step->gone);
+	step->freed = step->known;
+	if (step->known || owe(r, address, slot, force))
 		return true;
-	r->step.gone = *block;
-	blocks_remove(&r->blocks, block);
-	return true;
+	step->freed = force;
+	return force;
 }
 
 static bool
@@ -155,7 +238,7 @@ realloc_at_once(struct replay *r, const struct log_event *e, bool force)
 		r->address = e->address;
 		return false;
 	}
-	if (!go(r, e->old, force))
+	if (!go(r, e->old, e->slot, force))
 		return false;
 	r->old = e->old;
 	return come(r, e, true);
@@ -196,20 +279,15 @@ begin_realloc(struct replay *r, const struct log_event *e, bool force)
 {
 	struct replay_transit *t = r->transit + e->slot;
 	struct replay_moving *m;
-	struct block *block;
 
 	if (t->depth == sizeof t->moving / sizeof *t->moving)
 		put_back(r, t);
-	block = blocks_find(&r->blocks, e->address);
-	r->address = e->address;
-	if (!block && !force)
+	m = &t->moving[t->depth];
+	m->known = leave(r, e->address, e->slot, &m->block);
+	m->owed = !m->known && owe(r, e->address, e->slot, force);
+	if (!m->known && !m->owed && !force)
 		return false;
-	m = &t->moving[t->depth++];
-	m->known = block;
-	if (!block)
-		return true;
-	m->block = *block;
-	blocks_remove(&r->blocks, block);
+	t->depth++;
 	return true;
 }
 
@@ -224,7 +302,7 @@ end_realloc(struct replay *r, const struct log_event *e, bool force)
 	if (!t->depth)
 		return true;
 	m = &t->moving[--t->depth];
-	r->step.freed = true;
+	r->step.freed = !m->owed;
 	r->step.known = m->known;
 	r->step.gone = m->block;
 	return true;
@@ -261,7 +339,8 @@ apply(struct replay *r, const struct log_event *e, bool force)
 	switch (e->kind) {
 	case LOG_FREE:
 	case LOG_X_FREE:
-		return e->address ? go(r, e->address, force) : true;
+		return !e->address
+		    || go(r, e->address, e->slot, force);
 	case LOG_MALLOC:
 	case LOG_CALLOC:
 	case LOG_X_ALLOC:
@@ -303,89 +382,23 @@ is_release(const struct log_event *e)
 	    || e->kind == LOG_X_RESIZE;
 }
 
-static void
-remember_free(struct replay *r, const struct log_event *e)
-{
-	r->recent[r->recent_at++ % REPLAY_RECENT] = (struct replay_free){
-		.address = e->address, .ticks = e->ticks, .slot = e->slot,
-	};
-}
-
-/* Whether another thread freed the same address just now: it came too early
- * and took our block for its own, which is still to come, perhaps from us. */
-static bool
-was_robbed(const struct replay *r, const struct log_event *e)
-{
-	for (unsigned i = 0; i < REPLAY_RECENT; i++) {
-		const struct replay_free *f = r->recent + i;
-
-		if (f->address == e->address && f->slot != e->slot
-		    && f->ticks <= e->ticks
-		    && e->ticks - f->ticks <= ticks_of_us(r, SLIP_US))
-			return true;
-	}
-	return false;
-}
-
-/* The I-th free that is owed, of the block at its address or of none. */
-static void
-pay(struct replay *r, unsigned i)
-{
-	struct replay_step kept = r->step;
-	const struct replay_free owed = r->owed[i];
-
-	r->owed_count--;
-	memmove(r->owed + i, r->owed + i + 1,
-	    (r->owed_count - i) * sizeof *r->owed);
-	r->step.allocated = false;
-	r->step.thread = owed.thread;
-	go(r, owed.address, true);
-	show(r);
-	r->step = kept;
-}
-
-static void
-owe(struct replay *r, const struct log_event *e)
-{
-	if (r->owed_count == REPLAY_OWED)
-		pay(r, 0);
-	r->owed[r->owed_count++] = (struct replay_free){
-		.address = e->address, .ticks = e->ticks,
-		.thread = r->who[e->slot],
-	};
-}
-
-/* The block has come that a free was owed for. */
-static void
-pay_for(struct replay *r, const struct log_event *e)
-{
-	for (unsigned i = 0; i < r->owed_count; i++)
-		if (r->owed[i].address == e->address) {
-			pay(r, i);
-			return;
-		}
-}
-
 /* False: it was not possible, and waits. */
 static bool
 try(struct replay *r, const struct log_event *e)
 {
-	bool plain = e->kind == LOG_FREE || e->kind == LOG_X_FREE;
-
-	if (apply(r, e, false)) {
-		if (plain && r->merge.streams.count > 1)
-			remember_free(r, e);
+	if (apply(r, e, false))
 		return true;
-	}
-	if (plain && was_robbed(r, e)) {
-		owe(r, e);
-		remember_free(r, e);
-		return true;
-	}
 	if (!r->merge.forced && merge_park(&r->merge, r->address,
 	    is_release(e) ? FREE_WAITS_US : ALLOC_WAITS_US))
 		return false;
 	return apply(r, e, true);
+}
+
+/* A free whose block is to come is shown when it has. */
+static bool
+is_put_off(const struct replay *r, const struct log_event *e)
+{
+	return !r->step.freed && e->call == LOG_CALL_FREE && r->address;
 }
 
 static bool
@@ -401,9 +414,8 @@ take(struct replay *r, const struct log_event *e)
 		return false;
 	if (step->ticks < e->ticks)
 		step->ticks = e->ticks;
-	show(r);
-	if (r->owed_count && step->allocated)
-		pay_for(r, e);
+	if (!is_put_off(r, e))
+		show(r);
 	return true;
 }
 
@@ -438,10 +450,7 @@ play(struct replay *r, struct reader *log, const struct stream_place *cuts)
 	}
 	for (size_t i = 0; i < log->slot_count; i++)
 		put_all_back(r, r->transit + i);
-	while (r->owed_count)
-		pay(r, 0);
-	for (; r->double_count; drop_double(r, 0))
-		lose(r, r->doubles);
+	settle(r, UINT64_MAX);
 	merge_close(&r->merge);
 	free(r->transit);
 	free(r->who);

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "blocks.h"
+#include "doubts.h"
 #include "merge.h"
 #include "reader.h"
 #include "threads.h"
@@ -43,21 +44,9 @@ struct replay_transit {
 	uint64_t self;
 	unsigned depth;
 	struct replay_moving {
-		bool known;
+		bool known, owed;
 		struct block block;
 	} moving[4];
-};
-
-/* Clocks of two processors slip, by less than a microsecond: */
-enum {
-	REPLAY_DOUBLES = 64,	/* blocks that another came upon, at once */
-	REPLAY_OWED = 64,	/* frees that came before their block */
-	REPLAY_RECENT = 64,	/* frees that are remembered */
-};
-
-struct replay_free {
-	uint64_t address, ticks;
-	uint32_t slot, thread;
 };
 
 struct replay {
@@ -68,13 +57,9 @@ struct replay {
 	struct threads threads;
 	uint32_t *who;			/* is at work in each slot */
 	struct replay_transit *transit;	/* in each slot */
-	struct block doubles[REPLAY_DOUBLES];	/* live at an address that
-						 * another has, oldest first */
-	unsigned double_count;
-	struct replay_free owed[REPLAY_OWED];	/* oldest first */
-	unsigned owed_count;
-	struct replay_free recent[REPLAY_RECENT];	/* a ring */
-	unsigned recent_at;
+	struct doubts doubles;		/* live, where another block is too */
+	struct doubts owed;		/* frees that came before their block */
+	struct recent recent;
 	struct replay_step step;
 	uint64_t address, old;		/* that the step is about; or what
 					 * is in its way; or 0 */

@@ -64,6 +64,12 @@ struct stream {
 	unsigned at, filled;		/* of the batch */
 	struct log_event batch[STREAM_BATCH];
 	uint64_t time;			/* of the last event; never back */
+	/* The merge's: */
+	uint64_t shift;			/* to be added to its time; as good
+					 * as signed */
+	uint64_t woken;			/* when the wait for its next event
+					 * was over; 0: there was none */
+	struct stream *waker;
 	unsigned depth;
 	struct stream_lane lanes[STREAM_DEPTH];
 	int32_t tid;			/* who is at work */

@@ -347,9 +347,10 @@ START_TEST(a_parked_stream_waits_for_its_address)
 }
 END_TEST
 
-START_TEST(it_waits_for_a_millisecond_at_most)
+START_TEST(it_waits_for_as_long_as_it_is_told)
 {
 	make_two(20000);
+	merge.patience = 0;
 	for (unsigned i = 0; i < 100; i++)
 		ck_assert_uint_eq(next_address(), 1);
 	ck_assert(merge_park(&merge, 0x777, 1000));
@@ -376,6 +377,44 @@ START_TEST(it_waits_for_a_millisecond_at_most)
 }
 END_TEST
 
+START_TEST(who_waited_is_later_from_then_on)
+{
+	make_two(100000);
+	ck_assert_uint_eq(next_address(), 1);
+	ck_assert(merge_park(&merge, 0x777, 1000));
+	ck_assert_uint_eq(next_address(), 3);
+	merge_taken(&merge, 0);
+	ck_assert_uint_eq(next_address(), 4);
+	merge_taken(&merge, 0x777);
+	ck_assert_uint_eq(next_address(), 1);
+	ck_assert_uint_eq(merge_time(&merge), MAKER_START + 100015);
+	merge_taken(&merge, 0);
+	ck_assert_uint_eq(next_address(), 2);
+	ck_assert_uint_eq(merge_time(&merge), MAKER_START + 100025);
+	ck_assert_uint_eq(merge.slip, 100005);
+	merge_close(&merge);
+	reader_close(&r);
+}
+END_TEST
+
+START_TEST(waiting_in_vain_costs_patience)
+{
+	uint64_t patience;
+
+	make_two(500000000);
+	ck_assert_uint_eq(next_address(), 1);
+	patience = merge.patience;
+	ck_assert(merge_park(&merge, 0x777, 1));
+	ck_assert_uint_eq(next_address(), 3);
+	merge_taken(&merge, 0);
+	ck_assert_uint_eq(next_address(), 1);
+	ck_assert(merge.forced);
+	ck_assert_uint_eq(merge.patience, patience / 2);
+	merge_close(&merge);
+	reader_close(&r);
+}
+END_TEST
+
 static void
 add(TCase *t)
 {
@@ -391,7 +430,9 @@ add(TCase *t)
 	tcase_add_test(t, gaps_and_bad_chunks_are_left_out_and_named);
 	tcase_add_test(t, time_never_goes_back_within_a_slot);
 	tcase_add_test(t, a_parked_stream_waits_for_its_address);
-	tcase_add_test(t, it_waits_for_a_millisecond_at_most);
+	tcase_add_test(t, it_waits_for_as_long_as_it_is_told);
+	tcase_add_test(t, who_waited_is_later_from_then_on);
+	tcase_add_test(t, waiting_in_vain_costs_patience);
 }
 
 int

@@ -276,8 +276,8 @@ START_TEST(what_is_wrong_holds_nobody_up_for_long)
 	begin(2);
 	maker_free(&m, 0, 0x7000, 10);
 	maker_malloc(&m, 0, 0x1000, 100, 10);
-	maker_malloc(&m, 1, 0x3000, 1, 900000);
-	maker_malloc(&m, 1, 0x4000, 2, 900000);
+	maker_malloc(&m, 1, 0x3000, 1, 90000000);
+	maker_malloc(&m, 1, 0x4000, 2, 90000000);
 	ck_assert_str_eq(steps(), "+1 -? +100 +2 ");
 	done();
 }
