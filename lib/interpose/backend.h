@@ -20,7 +20,8 @@ enum hh_call {
 };
 
 /* Sizes as the program gave them: 0, or products that overflow, included.
- * NULL is an answer with errno set. */
+ * NULL is an answer with errno set.  Blocks are aligned to 16, and those of
+ * calloc zeroed. */
 void *hh_backend_malloc(size_t size);
 void *hh_backend_calloc(size_t count, size_t size);
 
@@ -32,8 +33,16 @@ void *hh_backend_realloc(enum hh_call call, void *block, size_t size);
 void *hh_backend_memalign(enum hh_call call, size_t align, size_t size,
     int *error);
 
-/* BLOCK is not NULL. */
+/* For use in hh_backend_memalign: what glibc makes of the request.  *ALIGN
+ * becomes a power of two, 16 at least; *SIZE whole pages for pvalloc.  0, or
+ * EINVAL or ENOMEM when it cannot be served. */
+int hh_settle_alignment(enum hh_call call, size_t *align, size_t *size);
+
+/* BLOCK is not NULL, but may be another allocator's: of a library that found
+ * malloc elsewhere, or from before us. */
 void hh_backend_free(void *block);
+
+/* Bytes that the program may use of BLOCK, which is not NULL. */
 size_t hh_backend_usable(void *block);
 
 /* The rest may be left out.

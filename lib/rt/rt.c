@@ -13,6 +13,7 @@
 #include "../interpose/real.h"
 #include "heap.h"
 #include "pool.h"
+#include "record.h"
 #include "start.h"
 
 #define likely(x) __builtin_expect(!!(x), 1)
@@ -58,6 +59,8 @@ take(size_t align, size_t size)
 	block = tlsf_cache_get(&rt_mine->cache, label);
 	if (!block)
 		block = rt_heap_take(label, size);
+	if (rt_record_wanted)
+		rt_record_tell();
 	return block ? block : none();
 }
 
@@ -96,6 +99,8 @@ free_slowly(void *block)
 	if (rt_mine == &rt_thread_new)
 		rt_thread_begin();
 	rt_heap_give(block);
+	if (rt_record_wanted)
+		rt_record_tell();
 }
 
 void
@@ -146,6 +151,8 @@ realloc_slowly(void *block, size_t size)
 		return NULL;
 	}
 	resized = size > TLSF_MOST ? NULL : rt_heap_resize(block, size);
+	if (rt_record_wanted)
+		rt_record_tell();
 	return resized ? resized : none();
 }
 
@@ -153,49 +160,13 @@ void *
 hh_backend_realloc(enum hh_call call, void *block, size_t size)
 {
 	(void)call;
-	if (likely(rt_pool_owns_first(block) && tlsf_is(block, TLSF_USED)
-	    && is_good_as_it_is(block, size)))
+	/* One served more is also one freed more: see tlsf_cache_kept(). */
+	if (likely(rt_mine->cache.most && rt_pool_owns_first(block)
+	    && tlsf_is(block, TLSF_USED) && is_good_as_it_is(block, size))) {
+		rt_mine->cache.gets++;
 		return block;
-	return realloc_slowly(block, size);
-}
-
-/* glibc's rules: memalign takes the next power of two, aligned_alloc and
- * posix_memalign refuse what is none; 0 is the page. */
-static bool
-settle_alignment(enum hh_call call, size_t *align, size_t *size)
-{
-	size_t page = (size_t)getpagesize(), power = TLSF_ALIGN;
-
-	if (call == HH_VALLOC || call == HH_PVALLOC)
-		*align = page;
-	if (call == HH_PVALLOC) {
-		if (*size > SIZE_MAX - page)
-			return false;
-		*size = (*size + page - 1) & ~(page - 1);
 	}
-	if (*align > TLSF_MOST / 4)
-		return false;
-	while (power < *align)
-		power <<= 1;
-	*align = power;
-	return true;
-}
-
-static bool
-is_power(size_t v)
-{
-	return v && !(v & (v - 1));
-}
-
-static int
-wrong_alignment(enum hh_call call, size_t align)
-{
-	if (call == HH_POSIX_MEMALIGN
-	    && (!is_power(align) || align % sizeof(void *)))
-		return EINVAL;
-	if (call == HH_MEMALIGN && align > SIZE_MAX / 2 + 1)
-		return EINVAL;
-	return 0;
+	return realloc_slowly(block, size);
 }
 
 static void *
@@ -226,8 +197,8 @@ memalign_slowly(enum hh_call call, size_t align, size_t size, int *error)
 
 	if (!serving() && rt_mode == RT_ASIDE)
 		return memalign_aside(call, align, size, error);
-	wrong = wrong_alignment(call, align);
-	if (!wrong && !settle_alignment(call, &align, &size))
+	wrong = hh_settle_alignment(call, &align, &size);
+	if (!wrong && align > TLSF_MOST / 4)
 		wrong = ENOMEM;
 	block = wrong ? NULL
 	    : rt_mode == RT_SERVING ? take(align, size)
@@ -242,6 +213,12 @@ memalign_slowly(enum hh_call call, size_t align, size_t size, int *error)
 		errno = kept;
 	}
 	return NULL;
+}
+
+static inline bool
+is_power(size_t v)
+{
+	return v && !(v & (v - 1));
 }
 
 /* What no rule is needed for. */
