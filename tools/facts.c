@@ -58,12 +58,12 @@ set_argv(struct profile *p, const struct reader *log)
 static void
 set_pool(struct profile *p, const struct log_header *h)
 {
-	p->has_pool = h->pool_bytes;
-	p->pool_bytes = facts_known(h->pool_bytes);
-	p->pool_used_bytes = facts_known(h->pool_used);
-	p->pool_peak_bytes = facts_known(h->pool_peak);
-	p->pool_largest_free_bytes = facts_known(h->pool_largest_free);
-	p->pool_growths = facts_known(h->pool_growths);
+	p->has_pool = h->pool.bytes;
+	p->pool_bytes = facts_known(h->pool.bytes);
+	p->pool_used_bytes = facts_known(h->pool.used);
+	p->pool_peak_bytes = facts_known(h->pool.peak);
+	p->pool_largest_free_bytes = facts_known(h->pool.largest_free);
+	p->pool_growths = facts_known(h->pool.growths);
 }
 
 void
@@ -231,7 +231,8 @@ facts_summary(struct profile *p, struct reader *log)
 	p->allocations = facts_known(sum.allocations);
 	p->frees = facts_known(sum.frees);
 	p->failed = facts_known(sum.failed);
-	p->allocated_bytes = facts_known(sum.allocated);
+	if (h->slots)
+		p->allocated_bytes = facts_known(sum.allocated);
 	p->peak_bytes = facts_known((uint64_t)(h->peak > sum.live ? h->peak
 	    : sum.live));
 	p->peak_usable_bytes = p->peak_bytes;
@@ -352,6 +353,10 @@ facts_problems(struct profile *p, struct reader *log)
 	note_flags(q, log->head.h.flags);
 	if (log->head.h.stop)
 		note_stop(log);
+	else if (!log->head.h.slots && log->state == READER_DIED
+	    && log->head.h.mode == LOG_SUMMARY)
+		problems_loss(q, "the process died: calls that its threads' "
+		    "caches served last are not counted");
 	else if (log->head.h.mode == LOG_EVENTS
 	    && log->head.h.others.allocations)
 		problems_loss(q, "%" PRIu64 " allocations are only counted: "

@@ -210,16 +210,33 @@ hh_head_begin(struct log_head *head, enum log_mode mode, uint32_t rule,
 	h->magic = LOG_MAGIC;
 }
 
-void
-hh_head_touch(void)
+static void
+set_now(uint64_t ns, uint64_t ticks)
 {
 	struct log_header *h = &hh_head->h;
 	uint32_t next = !h->now_index;
 
-	h->now[next].monotonic_ns = hh_sys_monotonic_ns();
-	h->now[next].ticks = hh_ticks();
+	h->now[next] = (struct log_instant){ticks, ns};
 	atomic_thread_fence(memory_order_release);
 	h->now_index = next;
+}
+
+void
+hh_head_touch(void)
+{
+	uint64_t ns = hh_sys_monotonic_ns();
+
+	set_now(ns, hh_ticks());
+}
+
+void
+hh_head_touch_at(uint64_t ticks)
+{
+	const struct log_header *h = &hh_head->h;
+	uint64_t since = ticks - h->start.ticks, each = h->ticks_per_s;
+
+	set_now(h->start.monotonic_ns + since / each * 1000000000
+	    + since % each * 1000000000 / each, ticks);
 }
 
 void

@@ -30,6 +30,9 @@ void hh_head_begin(struct log_head *head, enum log_mode mode, uint32_t rule,
  * takes a system call. */
 void hh_head_touch(void);
 
+/* The same by the ticks alone: as well as their speed is known. */
+void hh_head_touch_at(uint64_t ticks);
+
 void hh_head_mark(const char *label);
 void hh_head_set_state(enum log_state state, int status);
 

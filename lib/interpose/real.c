@@ -71,8 +71,8 @@ next(const char *name)
 }
 
 /* Our own "malloc" may be the program's, so ask where it lies. */
-static bool
-is_ours(const void *at)
+bool
+hh_real_is_ours(const void *at)
 {
 	Dl_info its, ours;
 
@@ -112,7 +112,7 @@ look_at_order(void *next_malloc)
 
 	hh_real_order.next_is_libc =
 	    next_malloc == dlsym(RTLD_NEXT, "__libc_malloc");
-	if (first && !is_ours(first) && !is_stub(first)) {
+	if (first && !hh_real_is_ours(first) && !is_stub(first)) {
 		hh_real_order.program_first = is_program(first);
 		hh_real_order.other_first = !hh_real_order.program_first;
 	}

@@ -74,6 +74,9 @@ struct hh_real_order {
 
 extern HH_OWN struct hh_real_order hh_real_order;
 
+/* Whether AT lies in this library. */
+bool hh_real_is_ours(const void *at);
+
 /* Look all up, once. */
 void hh_real_find(void);
 

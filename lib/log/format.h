@@ -104,6 +104,15 @@ struct log_mark {
 	char label[LOG_LABEL_BYTES];
 };
 
+/* A heap's own figures; all 0 without a pool. */
+struct log_pool {
+	uint64_t bytes;			/* of all areas */
+	uint64_t used;			/* with overhead, and what is kept */
+	uint64_t peak;			/* the most of that */
+	uint64_t largest_free;
+	uint64_t growths;
+};
+
 /* What one slot counted since it was made, in usable bytes. */
 struct log_counters {
 	uint64_t allocations;
@@ -170,9 +179,7 @@ struct log_header {
 	uint64_t peak_ticks;
 	uint64_t peak_error;		/* the peak may be off by so much */
 
-	/* The heap's own figures; 0 without a pool. */
-	uint64_t pool_bytes, pool_used, pool_peak, pool_largest_free;
-	uint64_t pool_growths;
+	struct log_pool pool;		/* live */
 
 	uint64_t timeline_ticks;	/* live; width of a point */
 	uint32_t timeline_used;		/* live */

@@ -10,6 +10,7 @@
 #include "../interpose/sys.h"
 #include "../interpose/text.h"
 #include "heap.h"
+#include "record.h"
 #include "start.h"
 
 /* Of what is free, what no request can have at once. */
@@ -46,32 +47,31 @@ say_summary(void)
 	hh_summary_write(line, (size_t)(t.at - line));
 }
 
-/* System calls may be deadly from now on. */
-static bool sealed;
-
 void
 hh_backend_seal(void)
 {
-	sealed = true;
+	rt_sealed = true;
 }
 
 void
 hh_backend_exit(int status)
 {
-	(void)status;
+	rt_record_end(LOG_EXITED, status);
 	/* Not of a vfork child, which is in our memory only. */
-	if (!sealed && hh_summary_wanted() && rt_process == hh_sys_getpid())
+	if (!rt_sealed && hh_summary_wanted() && rt_process == hh_sys_getpid())
 		say_summary();
 }
 
 void
 hh_backend_exec(void)
 {
+	rt_record_end(LOG_EXECED, 0);
 }
 
 void
 hh_backend_exec_failed(void)
 {
+	rt_record_end(LOG_RUNNING, 0);
 }
 
 /* The heap's record has no names. */
@@ -124,12 +124,14 @@ heaphook_get_stats(struct heaphook_stats *out, size_t size)
 	return 0;
 }
 
-/* There is nothing to mark and no record to pause. */
 HH_EXPORT void
 heaphook_mark(const char *label)
 {
-	(void)label;
+	rt_start();
+	rt_record_mark(label);
 }
+
+/* There are no events to pause. */
 
 HH_EXPORT void
 heaphook_pause(void)

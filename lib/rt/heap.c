@@ -9,11 +9,13 @@
 #include "../interpose/sys.h"
 #include "../interpose/text.h"
 #include "pool.h"
+#include "record.h"
 
 struct rt_heap rt_heap;
 struct rt_settings rt_settings;
 enum rt_mode rt_mode;
 int rt_process;
+bool rt_sealed;
 
 /* Until the page is there that a fork wipes. */
 static struct rt_locks first_locks = { .ours = true };
@@ -28,6 +30,7 @@ find_oneself(void)
 	rt_locks->ours = true;
 	rt_tid = 0;
 	hh_summary_drop();
+	rt_record_leave(!rt_heap.within);
 	if (!rt_heap.within) {
 		rt_thread_survive();
 		return;
@@ -76,6 +79,8 @@ rt_heap_unlock(void)
 {
 	enum tlsf_fault fault = rt_heap.tlsf.fault;
 
+	if (__builtin_expect(rt_record_pool != NULL, 0))
+		rt_record_figures();
 	rt_heap.within = false;
 	if (__builtin_expect(!forks, 1))
 		rt_unlock(&rt_locks->heap);
@@ -230,6 +235,8 @@ resize_locked(void *block, size_t size)
 		return false;
 	h->label = (uint8_t)tlsf_label_resized(h->label,
 	    tlsf_usable_of_used(block));
+	rt_heap.takes++;
+	rt_heap.gives++;
 	return true;
 }
 

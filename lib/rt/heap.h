@@ -50,6 +50,8 @@ enum rt_mode {
 
 extern HH_OWN enum rt_mode rt_mode;
 extern HH_OWN int rt_process;		/* that the summary is of */
+extern HH_OWN bool rt_sealed;	/* a system call for less than memory may be
+				 * deadly: a filter is there, or comes */
 
 /* False in a handler that interrupted the holder: nothing can be had. */
 bool rt_heap_lock(void);

@@ -13,6 +13,7 @@
 #include "hooks.h"
 #include "lock.h"
 #include "pool.h"
+#include "record.h"
 
 enum {
 	KEPT_PART = 20,		/* of the pool may be kept by all, 5 % */
@@ -58,6 +59,7 @@ serve(void)
 	rt_pool_start(&rt_heap.tlsf, &rt_settings);
 	set_bounds();
 	rt_thread_start();
+	rt_record_start();
 	rt_mode = RT_SERVING;
 	pthread_atfork(rt_heap_fork_begins, rt_heap_fork_parent,
 	    rt_heap_fork_child);

@@ -5,6 +5,7 @@
 #include <pthread.h>
 
 #include "heap.h"
+#include "record.h"
 
 /* A cache is not worth its own size in a pool that is not many times that. */
 enum { POOL_PER_CACHE = 32 };
@@ -43,6 +44,7 @@ give_back(struct rt_thread *thread)
 		return false;
 	more = tlsf_cache_drain(&thread->cache, &rt_heap.depot, &rt_heap.tlsf);
 	if (!more) {
+		rt_record_forget(thread);
 		rt_heap.takes += thread->cache.gets;
 		rt_heap.gives += tlsf_cache_kept(&thread->cache).puts;
 		unlink_locked(thread);
@@ -79,8 +81,10 @@ make_locked(void)
 	}
 	if (rt_heap.tlsf.total / POOL_PER_CACHE >= sizeof *thread)
 		thread = tlsf_malloc(&rt_heap.tlsf, sizeof *thread);
-	if (thread)
-		tlsf_cache_init(&thread->cache, rt_settings.thread_cache);
+	if (!thread)
+		return NULL;
+	tlsf_cache_init(&thread->cache, rt_settings.thread_cache);
+	thread->told = (struct rt_told){ .gets = 0 };
 	return thread;
 }
 
@@ -125,6 +129,7 @@ rt_thread_drain_orphans(void)
 		while (tlsf_cache_drain(&t->cache, &rt_heap.depot,
 		    &rt_heap.tlsf))
 			;
+		rt_record_forget(t);
 		unlink_locked(t);
 		tlsf_free(&rt_heap.tlsf, t);
 	}

@@ -6,8 +6,16 @@
 #include "../interpose/entry.h"
 #include "../tlsf/cache.h"
 
+/* What a log has heard of a cache: see record.h. */
+struct rt_told {
+	uint64_t gets, puts;
+	uint64_t blocks, bytes;		/* kept, and the cache itself */
+	uint64_t ticks;			/* when */
+};
+
 struct rt_thread {
 	struct tlsf_cache cache;
+	struct rt_told told;
 	struct rt_thread *next, **from;	/* in rt_heap.threads, or .orphans */
 };
 

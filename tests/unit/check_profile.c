@@ -391,7 +391,7 @@ START_TEST(what_cannot_be_seen_is_said)
 	make_usual();
 	m.head.h.flags |= LOG_FLAG_FOREIGN_MALLOC | LOG_FLAG_BEHIND
 	    | LOG_FLAG_TEXT_CUT;
-	m.head.h.pool_bytes = 4096;
+	m.head.h.pool.bytes = 4096;
 	make();
 	ck_assert(!p.complete);
 	ck_assert_uint_eq(p.problems.count, 3);
