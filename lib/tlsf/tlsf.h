@@ -131,8 +131,9 @@ bool tlsf_add(struct tlsf *t, void *at, size_t bytes);
 bool tlsf_area_serves(size_t bytes, size_t align, size_t size);
 
 /* At least SIZE usable bytes, 0 as 1, at a multiple of ALIGN, a power of two;
- * NULL when there is no room, or SIZE is absurd.  The block's mark says
- * TLSF_USED. */
+ * NULL when there is no room, SIZE is absurd, or the free block that would
+ * serve is overwritten, which t->fault says.  The block's mark says
+ * TLSF_USED, its label 0. */
 void *tlsf_malloc(struct tlsf *t, size_t size);
 void *tlsf_memalign(struct tlsf *t, size_t align, size_t size);
 

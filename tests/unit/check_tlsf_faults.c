@@ -249,21 +249,25 @@ free_among(unsigned others)
 		give(more[i]);
 }
 
+static void
+try_link(size_t place, unsigned char filler, unsigned others)
+{
+	/* 0 may be right there: the last of its list. */
+	if (!filler && (!place || !others))
+		return;
+	free_among(others);
+	memset(c + place, filler, 8);
+	refuses_to_free(b, TLSF_LIST_SMASHED);
+	ck_assert_ptr_nonnull(tlsf_check(&t));
+}
+
 START_TEST(a_smashed_link_is_found_before_it_is_followed)
 {
-	static const size_t places[] = { 0, 8 };
-
 	for (size_t i = 0; i < sizeof(fillers); i++)
-		for (size_t k = 0; k < 2; k++)
-			for (unsigned others = 0; others < 3; others++) {
-				/* 0 there may be right. */
-				if (!fillers[i] && (!k || !others))
-					continue;
-				free_among(others);
-				memset(c + places[k], fillers[i], 8);
-				refuses_to_free(b, TLSF_LIST_SMASHED);
-				ck_assert_ptr_nonnull(tlsf_check(&t));
-			}
+		for (unsigned others = 0; others < 3; others++) {
+			try_link(0, fillers[i], others);
+			try_link(8, fillers[i], others);
+		}
 }
 END_TEST
 
