@@ -60,6 +60,16 @@ is_size(const char *argument)
 	return cli_size(argument, &bytes);
 }
 
+/* What no log can be smaller than, and no file larger. */
+static bool
+is_limit(const char *argument)
+{
+	uint64_t bytes;
+
+	return cli_size(argument, &bytes) && bytes >= 64 * 1024
+	    && bytes <= INT64_MAX;
+}
+
 static bool
 is_text(const char *argument)
 {
@@ -90,7 +100,8 @@ static const struct variable {
 } variables[] = {
 	{ 'o', 0, "HEAPHOOK_OUTPUT", NULL, is_text, "a name" },
 	{ 's', 't', "HEAPHOOK_RECORD", "summary", NULL, NULL },
-	{ 'l', 't', "HEAPHOOK_LIMIT", NULL, is_size, "a size like 500M" },
+	{ 'l', 't', "HEAPHOOK_LIMIT", NULL, is_limit,
+	    "a size like 500M, at least 64K" },
 	{ 'x', 0, "HEAPHOOK_ONLY", NULL, is_text, "a pattern" },
 	{ MMAP, 't', "HEAPHOOK_MMAP", "1", NULL, NULL },
 	{ 'i', 'p', "INITIAL_MEMPOOL_SIZE", NULL, is_size,
@@ -300,6 +311,30 @@ look(const char *name, const struct request *r, char path[PATH_MAX])
 	}
 }
 
+/* Where the user stands, not wherever NAME is used later.  PATH is that. */
+static void
+settle_name(const char *name, char path[PATH_MAX])
+{
+	if (!logs_settle(name, path))
+		die(SETUP, "%s: too long a name, or no current folder", name);
+}
+
+static void
+print_variables(const struct request *r)
+{
+	const char *refused;
+	char path[PATH_MAX];
+
+	if (r->named) {
+		settle_name(getenv("HEAPHOOK_OUTPUT"), path);
+		set("HEAPHOOK_OUTPUT", path);
+	}
+	refused = env_print(r->print);
+	if (refused)
+		die(SETUP, "%s: cannot be written in this form", refused);
+	cli_finish_stdout(SETUP);
+}
+
 /* PATH is where the logs go, the words still in it. */
 static void
 settle_output(const struct request *r, char path[PATH_MAX])
@@ -312,13 +347,11 @@ settle_output(const struct request *r, char path[PATH_MAX])
 		return;
 	if (!name || !*name)
 		name = "heaplog.%p.log";
-	if (!logs_settle(name, path))
-		die(SETUP, "%s: too long a name, or no current folder", name);
+	settle_name(name, path);
 	error = logs_refused(path, folder);
 	if (error)
 		die(SETUP, "%s: no log can be made there: %s", folder,
 		    strerror(error));
-	/* Where the user stands, not wherever a child of PROGRAM does. */
 	if (r->named || r->report)
 		set("HEAPHOOK_OUTPUT", path);
 }
@@ -409,7 +442,6 @@ int
 main(int argc, char **argv)
 {
 	char path[PATH_MAX], output[PATH_MAX];
-	const char *refused;
 	struct request r;
 
 	cli_start(&tool);
@@ -418,11 +450,7 @@ main(int argc, char **argv)
 		cli_misuse("PROGRAM: missing");
 	preload_all(&r);
 	if (r.print) {
-		refused = env_print(r.print);
-		if (refused)
-			die(SETUP, "%s: cannot be written in this form",
-			    refused);
-		cli_finish_stdout(SETUP);
+		print_variables(&r);
 		return 0;
 	}
 	look(argv[optind], &r, path);
