@@ -26,6 +26,14 @@ def unzigzag(z):
     return z >> 1 ^ -(z & 1)
 
 
+def usable_of(rule, size):
+    units = max(size + 8 + 15 & ~15, 32)
+    if rule == 2 and 128 < units <= 32768:
+        step = 1 << (units - 1).bit_length() - 4
+        units = units + step - 1 & -step
+    return units - 8
+
+
 class Chunk:
     def __init__(self, order, data, usable_rule):
         self.rule = usable_rule
@@ -69,8 +77,8 @@ class Chunk:
         at += sizes
         step = int.from_bytes(self.data[at:at + steps], "little")
         self.last = self.last + unzigzag(step) & M64
-        usable = max(size + 8 + 15 & ~15, 32) - 8
-        assert kind == FREE or self.rule == 1
+        usable = usable_of(self.rule, size)
+        assert kind == FREE or self.rule in (1, 2)
         fields = () if kind == FREE else (size, usable)
         return kind, (self.last * 16 & M64,) + fields, at + steps
 

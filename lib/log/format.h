@@ -73,8 +73,11 @@ enum log_stop {
 
 /* How usable size follows from requested size, so that only exceptions
  * are stored: LOG_USABLE_GLIBC is max(24, round16(size + 8) - 8) rounded
- * up; LOG_USABLE_NONE makes every allocation carry it. */
-enum log_usable_rule { LOG_USABLE_NONE = 0, LOG_USABLE_GLIBC = 1 };
+ * up; LOG_USABLE_TLSF as our heap's caches hold blocks, the same in bigger
+ * steps; LOG_USABLE_NONE makes every allocation carry it. */
+enum log_usable_rule {
+	LOG_USABLE_NONE = 0, LOG_USABLE_GLIBC = 1, LOG_USABLE_TLSF = 2,
+};
 
 enum log_clock { LOG_CLOCK_MONOTONIC = 0, LOG_CLOCK_COUNTER = 1 };
 
@@ -265,14 +268,26 @@ log_sum(const void *chunk, uint32_t bytes)
 	return sum;
 }
 
-/* What the GLIBC rule expects; the recorder stores only what differs. */
+/* Between powers of two eight steps, from 128 on; beyond 32 KiB none. */
+static inline uint64_t
+log_usable_step(uint64_t chunk)
+{
+	if (chunk <= 128 || chunk > 32768)
+		return 16;
+	return UINT64_C(1) << (60 - __builtin_clzll(chunk - 1));
+}
+
+/* What the rule expects; the recorder stores only what differs. */
 static inline uint64_t
 log_usable_expected(uint32_t rule, uint64_t size)
 {
-	uint64_t chunk = (size + 8 + 15) & ~UINT64_C(15);
+	uint64_t chunk = (size + 8 + 15) & ~UINT64_C(15), step = 16;
 
-	if (rule != LOG_USABLE_GLIBC)
+	if (rule == LOG_USABLE_TLSF)
+		step = log_usable_step(chunk);
+	else if (rule != LOG_USABLE_GLIBC)
 		return UINT64_MAX;
+	chunk = (chunk + step - 1) & ~(step - 1);
 	return (chunk < 32 ? 32 : chunk) - 8;
 }
 

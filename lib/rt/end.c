@@ -10,6 +10,7 @@
 #include "../interpose/sys.h"
 #include "../interpose/text.h"
 #include "heap.h"
+#include "hooks.h"
 #include "record.h"
 #include "start.h"
 
@@ -99,6 +100,7 @@ hh_backend_move_descriptor(int fd)
 /* The public functions; heaphook.h names them for programs. */
 int heaphook_get_stats(struct heaphook_stats *, size_t);
 void heaphook_mark(const char *);
+void heaphook_pool_record_(struct log_pool *);
 void heaphook_pause(void);
 void heaphook_resume(void);
 
@@ -129,6 +131,14 @@ heaphook_mark(const char *label)
 {
 	rt_start();
 	rt_record_mark(label);
+}
+
+/* Not for programs: the tracker, loaded too, calls it. */
+HH_EXPORT void
+heaphook_pool_record_(struct log_pool *to)
+{
+	if (rt_serves())
+		rt_record_figures_to(to);
 }
 
 /* There are no events to pause. */

@@ -34,6 +34,16 @@ static struct {
 } record = { .origin = { record.origin_path, 0, 0 } };
 
 void
+rt_record_figures_to(struct log_pool *to)
+{
+	bool locked = rt_heap_lock();	/* in a child it lets go of the old */
+
+	rt_record_pool = to;
+	if (locked)
+		rt_heap_unlock();
+}
+
+void
 rt_record_figures(void)
 {
 	const struct tlsf *t = &rt_heap.tlsf;

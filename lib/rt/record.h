@@ -24,6 +24,9 @@ extern HH_OWN bool rt_record_wanted;
 /* Once, when the heap can serve. */
 void rt_record_start(void);
 
+/* The tracker has a place for them, or none any more. */
+void rt_record_figures_to(struct log_pool *to);
+
 /* Heap lock held, before it is let go, if there is a place for them. */
 void rt_record_figures(void);
 

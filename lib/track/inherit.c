@@ -8,6 +8,7 @@
 #include "chunk.h"
 #include "count.h"
 #include "file.h"
+#include "pool.h"
 #include "../interpose/create.h"
 #include "../interpose/head.h"
 
@@ -66,6 +67,7 @@ hh_inherit_take(void)
 	from->live = hh_head->h.live;
 	for (uint32_t i = 0; i < count; i++)
 		take_stream(from, hh_stream_at(i));
+	hh_pool_record(NULL);
 	hh_sys_unmap(hh_head, sizeof *hh_head + LOG_FIRST_SLOT_BYTES);
 	hh_head = NULL;
 	hh_file_forget();

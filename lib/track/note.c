@@ -62,8 +62,8 @@ put_alloc(struct note *n, enum log_call call, const void *block, size_t size,
 
 	if (!records(n))
 		return;
-	if (call <= LOG_CALL_CALLOC && hh_usable_ruled
-	    && usable == hh_usable_expected(size)
+	if (call <= LOG_CALL_CALLOC
+	    && usable == log_usable_expected(hh_head->h.usable_rule, size)
 	    && log_is_short(&n->s->w, address(block), size, n->dt)) {
 		log_put_short(&n->s->w, kind, address(block), size, true,
 		    n->dt);

@@ -12,6 +12,7 @@
 #include "../interpose/sys.h"
 #include "../interpose/text.h"
 #include "file.h"
+#include "pool.h"
 #include "stream.h"
 #include "totals.h"
 #include "usable.h"
@@ -24,6 +25,7 @@ bool hh_off;
 static struct {
 	bool known;
 	enum log_mode mode;
+	enum log_usable_rule rule;
 	uint64_t limit;
 	bool map;
 } wanted;
@@ -107,7 +109,8 @@ say_order(void)
 	else if (hh_real_order.other_first)
 		hh_say("heaphook-track: ", hh_real_order.who, ": is loaded "
 		    "before us and answers to malloc; what it serves is not "
-		    "recorded", (char *)NULL);
+		    "recorded: name libheaphook-track.so first in LD_PRELOAD",
+		    (char *)NULL);
 }
 
 /* First in the image; false when it is none of our business. */
@@ -124,8 +127,11 @@ look_at_image(void)
 	hh_clock_choose();
 	hh_away_find();
 	hh_usable_ruled = hh_real_order.next_is_libc && !under_valgrind();
+	hh_pool_find();
 	if (hh_usable_ruled)
 		hh_mode &= (uint8_t)~HH_OPAQUE;
+	wanted.rule = hh_usable_ruled ? LOG_USABLE_GLIBC
+	    : hh_pool_is_next() ? LOG_USABLE_TLSF : LOG_USABLE_NONE;
 	say_order();
 	return true;
 }
@@ -143,8 +149,8 @@ hh_start(const struct hh_head_origin *origin)
 	    sizeof *head + LOG_FIRST_SLOT_BYTES);
 	if (!head)
 		return false;
-	hh_head_begin(head, wanted.mode, hh_usable_ruled
-	    ? LOG_USABLE_GLIBC : LOG_USABLE_NONE, origin);
+	hh_head_begin(head, wanted.mode, wanted.rule, origin);
+	hh_pool_record(&head->h.pool);
 	if (wanted.map)
 		head->h.flags |= LOG_FLAG_MMAP;
 	return true;

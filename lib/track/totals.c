@@ -39,6 +39,10 @@ hh_totals(struct heaphook_stats *total)
 	live += add(total, &h->others);
 	for (uint32_t i = 0; hh_stream_at(i); i++)
 		live += add_stream(total, hh_stream_at(i));
+	total->pool_bytes = LOOK(h->pool.bytes);
+	total->pool_used_bytes = LOOK(h->pool.used);
+	total->pool_largest_free_bytes = LOOK(h->pool.largest_free);
+	total->pool_growths = LOOK(h->pool.growths);
 	total->live_bytes = live > 0 ? (uint64_t)live : 0;
 	total->peak_bytes = (uint64_t)(peak > live ? peak : live);
 }
