@@ -207,11 +207,10 @@ memalign_slowly(enum hh_call call, size_t align, size_t size, int *error)
 		return block;
 	if (!wrong)
 		wrong = ENOMEM;
-	errno = wrong;
-	if (error) {
+	if (error)
 		*error = wrong;
-		errno = kept;
-	}
+	/* posix_memalign need not, but glibc's does when memory is short. */
+	errno = error && wrong != ENOMEM ? kept : wrong;
 	return NULL;
 }
 
@@ -221,11 +220,12 @@ is_power(size_t v)
 	return v && !(v & (v - 1));
 }
 
-/* What no rule is needed for. */
+/* What no rule is needed for, and what is kept at all. */
 static inline void *
 memalign_quickly(size_t align, size_t size)
 {
 	if (!likely(is_power(align) && align > TLSF_ALIGN
+	    && align >> (LABEL_ALIGN_LOG2 + LABEL_ALIGNS) == 0
 	    && size <= LABEL_ALIGNED_MOST))
 		return NULL;
 	return tlsf_cache_get(&rt_mine->cache, tlsf_label_aligned(align, size));
