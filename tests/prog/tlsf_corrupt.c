@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* tlsf_corrupt HOW SIZE [BYTE]: one mistake that programs make with a block
+ * of SIZE bytes.  Says which block, and that nobody noticed if so. */
+#include <malloc.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "say.h"
+
+enum { MANY = 40, HEADER = 8 };
+
+static char *blocks[MANY];
+static size_t size;
+static int byte;
+
+/* A block with another right behind it, in use. */
+static char *
+followed(void)
+{
+	for (int i = 0; i < MANY; i++)
+		for (int k = 0; k < MANY; k++)
+			if (blocks[i] + malloc_usable_size(blocks[i]) + HEADER
+			    == blocks[k])
+				return blocks[i];
+	MUST(!"two neighbours");
+	return NULL;
+}
+
+static char *
+behind(char *block)
+{
+	return block + malloc_usable_size(block) + HEADER;
+}
+
+static void
+overflow(char *block, size_t count)
+{
+	memset(block + malloc_usable_size(block), byte, count);
+}
+
+static void *
+free_it(void *block)
+{
+	free(block);
+	return NULL;
+}
+
+static void
+free_elsewhere(void *block)
+{
+	pthread_t other;
+
+	MUST(!pthread_create(&other, NULL, free_it, block));
+	pthread_join(other, NULL);
+}
+
+static void
+free_all_but(const char *block)
+{
+	for (int i = 0; i < MANY; i++)
+		if (blocks[i] != block)
+			free(blocks[i]);
+}
+
+static void
+overflow_1(char *b)
+{
+	char *next = behind(b);
+
+	overflow(b, 1);
+	free(next);
+}
+
+static void
+overflow_8(char *b)
+{
+	char *next = behind(b);
+
+	overflow(b, 8);
+	free(next);
+}
+
+static void
+overflow_16(char *b)
+{
+	char *next = behind(b);
+
+	overflow(b, 16);
+	free(next);
+}
+
+static void
+overflow_own(char *b)
+{
+	overflow(b, 1);
+	free(b);
+}
+
+static void
+twice(char *b)
+{
+	free(b);
+	free(b);
+}
+
+static void
+twice_later(char *b)
+{
+	free(b);
+	free_all_but(b);
+	free(b);
+}
+
+static void
+twice_elsewhere(char *b)
+{
+	free(b);
+	free_elsewhere(b);
+}
+
+static void
+twice_from_elsewhere(char *b)
+{
+	free_elsewhere(b);
+	free(b);
+}
+
+static void
+resize_freed(char *b)
+{
+	free(b);
+	blocks[0] = realloc(b, size * 2 + 1);
+}
+
+static void
+underflow(char *b)
+{
+	memset(b - HEADER, byte, HEADER);
+	free(b);
+}
+
+static void
+middle(char *b)
+{
+	free(b + 16);
+}
+
+static void
+odd(char *b)
+{
+	free(b + byte % 16);
+}
+
+static void
+resize_middle(char *b)
+{
+	blocks[0] = realloc(b + 16, size * 2 + 1);
+}
+
+static const struct {
+	const char *name;
+	void (*make)(char *);
+} mistakes[] = {
+	{ "overflow_1", overflow_1 },
+	{ "overflow_8", overflow_8 },
+	{ "overflow_16", overflow_16 },
+	{ "overflow_own", overflow_own },
+	{ "twice", twice },
+	{ "twice_later", twice_later },
+	{ "twice_elsewhere", twice_elsewhere },
+	{ "twice_from_elsewhere", twice_from_elsewhere },
+	{ "resize_freed", resize_freed },
+	{ "underflow", underflow },
+	{ "middle", middle },
+	{ "odd", odd },
+	{ "resize_middle", resize_middle },
+};
+
+int
+main(int argc, char **argv)
+{
+	size = strtoul(argv[2], NULL, 0);
+	free_elsewhere(NULL);	/* libc has what a thread takes */
+	byte = argc > 3 ? (int)strtoul(argv[3], NULL, 0) : 0;
+	for (int i = 0; i < MANY; i++) {
+		MUST((blocks[i] = malloc(size)));
+		memset(blocks[i], 0x33, size);
+	}
+	for (size_t i = 0; i < sizeof(mistakes) / sizeof(*mistakes); i++)
+		if (!strcmp(mistakes[i].name, argv[1])) {
+			mistakes[i].make(followed());
+			say("unnoticed\n");
+			return 0;
+		}
+	return 99;
+}
