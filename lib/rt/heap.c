@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "../interpose/summary.h"
+#include "../interpose/real.h"
 #include "../interpose/sys.h"
 #include "../interpose/text.h"
 #include "pool.h"
@@ -194,6 +195,26 @@ rt_heap_take(unsigned label, size_t size)
 	block = take_locked(label, size);
 	rt_heap_unlock();
 	return block ? block : take_exhausted(label, size);
+}
+
+/* Where libc says that the first stack ends.  The kernel maps nothing else
+ * so close below it. */
+extern void *__libc_stack_end __attribute__((weak));
+enum { STACK_REACH = 64 << 20 };
+
+static bool
+is_on_stack(const void *block)
+{
+	return &__libc_stack_end
+	    && (uintptr_t)__libc_stack_end - (uintptr_t)block < STACK_REACH;
+}
+
+void
+rt_heap_foreign(const void *block)
+{
+	if (rt_mode == RT_SERVING && (is_on_stack(block)
+	    || (hh_real_order.next_is_libc && (uintptr_t)block % TLSF_ALIGN)))
+		stop(TLSF_NO_BLOCK, block);
 }
 
 /* A mark is all that can be asked of what may be no block. */

@@ -65,6 +65,9 @@ void *rt_heap_take(unsigned label, size_t size);
 /* BLOCK lies in the pool.  Stops the program if it is no block. */
 void rt_heap_give(void *block);
 
+/* BLOCK lies elsewhere.  Stops the program if it cannot be anybody's. */
+void rt_heap_foreign(const void *block);
+
 /* In place, else moved; NULL when there is no room. */
 void *rt_heap_resize(void *block, size_t size);
 

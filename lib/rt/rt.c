@@ -93,6 +93,7 @@ static COLD void
 free_slowly(void *block)
 {
 	if (!rt_pool_owns(block)) {
+		rt_heap_foreign(block);
 		hh_real.free(block);
 		return;
 	}

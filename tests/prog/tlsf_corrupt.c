@@ -153,6 +153,15 @@ odd(char *b)
 }
 
 static void
+stack(char *b)
+{
+	_Alignas(16) char local[64] = "not on the heap";
+
+	b = local + byte;
+	free(b);
+}
+
+static void
 resize_middle(char *b)
 {
 	blocks[0] = realloc(b + 16, size * 2 + 1);
@@ -174,6 +183,7 @@ static const struct {
 	{ "underflow", underflow },
 	{ "middle", middle },
 	{ "odd", odd },
+	{ "stack", stack },
 	{ "resize_middle", resize_middle },
 };
 
