@@ -153,6 +153,9 @@ put_totals(FILE *to, const struct profile *p)
 	    count_of(p->allocations, &a), bytes_of(p->allocated_bytes, &b));
 	fprintf(to, "; frees %s; failed %s\n", count_of(p->frees, &a),
 	    count_of(p->failed, &b));
+	if (!both)
+		fputs("  bytes        usable ones: counters do not know what "
+		    "was asked for\n", to);
 }
 
 /* What most programs have nothing of. */

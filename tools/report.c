@@ -216,6 +216,8 @@ read_log(struct result *result, const char *path)
 		return;
 	}
 	result->count++;
+	if (want.dump && log.head.h.mode == LOG_SUMMARY)
+		warn("%s: a summary, which has no events to dump", path);
 	if (want.dump)
 		dump_log(stdout, &log, &want.part, progress_show);
 	else
