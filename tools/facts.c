@@ -308,7 +308,8 @@ note_flags(struct problems *q, uint32_t flags)
 		{ LOG_FLAG_FOREIGN_MALLOC, true, "the program brings a malloc "
 		    "of its own: what it does with that is not seen" },
 		{ LOG_FLAG_BEHIND, true, "another preloaded library comes "
-		    "first: what it does not pass on is not seen" },
+		    "first: what it does not pass on is not seen; name "
+		    "libheaphook-track.so first in LD_PRELOAD" },
 		{ LOG_FLAG_TEXT_CUT, false, "the arguments did not fit and "
 		    "are cut" },
 	};

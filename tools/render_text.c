@@ -181,13 +181,31 @@ put_specials(FILE *to, const struct profile *p, const struct render_look *l)
 		put_text(to, p->allocator, l->columns, l->utf8);
 		fputc('\n', to);
 	}
+}
+
+/* Fragmented is what of the free bytes no single block can have. */
+static void
+put_pool(FILE *to, const struct profile *p)
+{
+	uint64_t all = p->pool_bytes.value, used = p->pool_used_bytes.value;
+	uint64_t largest = p->pool_largest_free_bytes.value;
+	uint64_t rest = used < all ? all - used : 0;
+	struct cli_text a, b;
+
 	if (!p->has_pool)
 		return;
-	fprintf(to, "  pool         %s, most used %s", bytes_of(p->pool_bytes,
-	    &a), bytes_of(p->pool_peak_bytes, &b));
-	fprintf(to, ", largest free %s, growths %s\n",
-	    bytes_of(p->pool_largest_free_bytes, &a),
-	    count_of(p->pool_growths, &b));
+	fprintf(to, "  pool         %s, used %s", bytes_of(p->pool_bytes, &a),
+	    bytes_of(p->pool_used_bytes, &b));
+	fprintf(to, ", at most %s; growths %s\n",
+	    bytes_of(p->pool_peak_bytes, &a), count_of(p->pool_growths, &b));
+	fprintf(to, "  free in it   %s", bytes_of((struct profile_number){
+	    p->pool_used_bytes.known, rest }, &a));
+	fprintf(to, ", largest block %s",
+	    bytes_of(p->pool_largest_free_bytes, &b));
+	if (p->pool_largest_free_bytes.known && largest <= rest && rest)
+		fprintf(to, ", fragmentation %.1f %%",
+		    100 - 100 * ((double)largest / (double)rest));
+	fputc('\n', to);
 }
 
 static void
@@ -332,6 +350,7 @@ put_one(FILE *to, const struct profile *p, const struct render_look *l)
 	put_identity(to, p, l);
 	put_totals(to, p);
 	put_specials(to, p, l);
+	put_pool(to, p);
 	put_timeline(to, p, l);
 	put_sizes(to, p, l);
 	put_threads(to, p, l);

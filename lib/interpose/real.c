@@ -158,3 +158,21 @@ hh_real_find(void)
 	hh_real = found;
 	atomic_store(&done, 1);
 }
+
+bool
+hh_real_has_peer(void)
+{
+	static const char name[] = "heaphook_get_stats";
+	const void *first = dlsym(RTLD_DEFAULT, name), *second;
+
+	if (first && !hh_real_is_ours(first))
+		return true;
+	if (hh_real_order.next_is_libc)
+		return false;
+	second = dlsym(RTLD_NEXT, name);
+	/* That there is none is no error of the program's.  The first call
+	 * gets the message, the second lets go of its memory. */
+	dlerror();
+	dlerror();
+	return second;
+}

@@ -77,6 +77,10 @@ extern HH_OWN struct hh_real_order hh_real_order;
 /* Whether AT lies in this library. */
 bool hh_real_is_ours(const void *at);
 
+/* Whether the other of our two libraries is loaded, too.  It may allocate:
+ * while the caller starts. */
+bool hh_real_has_peer(void);
+
 /* Look all up, once. */
 void hh_real_find(void);
 

@@ -20,7 +20,7 @@ fragmented_percent(const struct rt_totals *sum)
 {
 	uint64_t rest = sum->total - sum->used;
 
-	return rest ? 100 - 100 * sum->largest / rest : 0;
+	return rest ? 100 * (rest - sum->largest) / rest : 0;
 }
 
 static void

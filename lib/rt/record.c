@@ -2,7 +2,6 @@
 #define _GNU_SOURCE
 #include "record.h"
 
-#include <dlfcn.h>
 #include <limits.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -71,23 +70,12 @@ make_log(void)
 	rt_record_wanted = true;
 }
 
-/* There is one log for both, and it is the tracker's, which is before us or
- * should be. */
-static bool
-is_beside_another(void)
-{
-	static const char name[] = "heaphook_get_stats";
-
-	const void *first = dlsym(RTLD_DEFAULT, name);
-
-	return (first && !hh_real_is_ours(first)) || dlsym(RTLD_NEXT, name);
-}
-
 void
 rt_record_start(void)
 {
+	/* Of the two there is one log, the tracker's. */
 	if (!hh_conf_get("HEAPHOOK_OUTPUT") || hh_conf_secure()
-	    || is_beside_another())
+	    || hh_real_has_peer())
 		return;
 	hh_clock_choose();
 	make_log();

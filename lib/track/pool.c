@@ -9,11 +9,12 @@
 
 static void (*record)(struct log_pool *);
 
-/* By any order of the two. */
+/* In whichever order of the two. */
 void
 hh_pool_find(void)
 {
-	void *found = dlsym(RTLD_DEFAULT, "heaphook_pool_record_");
+	void *found = hh_real_has_peer()
+	    ? dlsym(RTLD_DEFAULT, "heaphook_pool_record_") : NULL;
 
 	memcpy(&record, &found, sizeof found);
 }

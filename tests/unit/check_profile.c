@@ -386,6 +386,55 @@ START_TEST(a_summary_is_in_usable_bytes)
 }
 END_TEST
 
+/* A header and no more. */
+static void
+make_heap_log(uint32_t state)
+{
+	unsigned char *all;
+	struct reader r;
+	size_t n;
+	char *path;
+
+	begin();
+	m.head.h.mode = LOG_SUMMARY;
+	m.head.h.slots = 0;
+	m.head.h.state = state;
+	gethostname(m.head.h.host, sizeof m.head.h.host);
+	m.head.h.live = 600;
+	m.head.h.peak = 900;
+	m.head.h.others = (struct log_counters){
+		.allocations = 9, .frees = 4, .failed = 2,
+	};
+	m.head.h.pool = (struct log_pool){ 4096, 1000, 2000, 1500, 3 };
+	all = maker_bytes(&m, &n);
+	path = maker_store(all, LOG_HEADER_BYTES);
+	free(all);
+	ck_assert_pstr_eq(reader_open(&r, path), NULL);
+	profile_make(&p, &r, &part, NULL);
+	reader_close(&r);
+	unlink(path);
+	free(path);
+}
+
+START_TEST(a_heap_has_a_log_without_slots)
+{
+	make_heap_log(LOG_EXITED);
+	ck_assert(is(p.allocations, 9) && is(p.frees, 4) && is(p.failed, 2));
+	ck_assert(is(p.live_bytes, 600) && is(p.peak_bytes, 900));
+	ck_assert(is(p.live_blocks, 5) && !p.allocated_bytes.known);
+	ck_assert(p.has_pool && is(p.pool_bytes, 4096));
+	ck_assert(is(p.pool_used_bytes, 1000) && is(p.pool_peak_bytes, 2000));
+	ck_assert(is(p.pool_largest_free_bytes, 1500));
+	ck_assert(is(p.pool_growths, 3) && p.complete && !p.problems.count);
+	done();
+	make_heap_log(LOG_RUNNING);
+	ck_assert_str_eq(p.state, "died");
+	ck_assert(!p.complete);
+	expect_problem("not counted");
+	done();
+}
+END_TEST
+
 START_TEST(what_cannot_be_seen_is_said)
 {
 	make_usual();
@@ -418,6 +467,7 @@ add(TCase *t)
 	tcase_add_test(t, after_a_stop_counters_go_on);
 	tcase_add_test(t, a_peak_before_the_stop_stays_known);
 	tcase_add_test(t, a_summary_is_in_usable_bytes);
+	tcase_add_test(t, a_heap_has_a_log_without_slots);
 	tcase_add_test(t, what_cannot_be_seen_is_said);
 }
 

@@ -125,6 +125,29 @@ START_TEST(text_is_as_it_was)
 }
 END_TEST
 
+START_TEST(text_of_a_pool_says_what_is_left)
+{
+	struct profile p = usual();
+	const char *text;
+
+	p.has_pool = true;
+	p.pool_bytes = known(4096);
+	p.pool_used_bytes = known(1096);
+	p.pool_peak_bytes = known(2048);
+	p.pool_largest_free_bytes = known(2700);
+	p.pool_growths = known(3);
+	text = rendered("text", &p, 1, false);
+	ck_assert_ptr_nonnull(strstr(text, "  pool         4.00 KiB, used "
+	    "1.07 KiB, at most 2.00 KiB; growths 3\n"));
+	ck_assert_ptr_nonnull(strstr(text, "  free in it   2.93 KiB, largest "
+	    "block 2.64 KiB, fragmentation 10.0 %\n"));
+	p.pool_used_bytes = known(5000);	/* as a damaged log says */
+	text = rendered("text", &p, 1, false);
+	ck_assert_ptr_nonnull(strstr(text, "  free in it   0 B, largest"));
+	ck_assert_ptr_null(strstr(text, "fragmentation"));
+}
+END_TEST
+
 START_TEST(text_of_several_has_a_line_each)
 {
 	struct profile list[] = { usual(), usual() };
@@ -247,6 +270,7 @@ add(TCase *t)
 	tcase_add_test(t, json_is_as_it_was);
 	tcase_add_test(t, csv_is_as_it_was);
 	tcase_add_test(t, text_is_as_it_was);
+	tcase_add_test(t, text_of_a_pool_says_what_is_left);
 	tcase_add_test(t, text_of_several_has_a_line_each);
 	tcase_add_test(t, what_is_unknown_is_null);
 	tcase_add_test(t, no_text_of_a_log_gets_out_of_its_place);
