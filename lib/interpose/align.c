@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* glibc's rules for aligned requests. */
+#define _GNU_SOURCE
 #include <errno.h>
 #include <stdint.h>
 #include <unistd.h>

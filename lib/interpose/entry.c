@@ -13,13 +13,15 @@
 #include "backend.h"
 #include "boot.h"
 
-HH_EXPORT void *
+/* Weak: a back end that is in a hurry defines these two itself, and asks
+ * what is asked here where it is not. */
+HH_EXPORT __attribute__((weak)) void *
 malloc(size_t size)
 {
 	return hh_backend_malloc(size);
 }
 
-HH_EXPORT void
+HH_EXPORT __attribute__((weak)) void
 free(void *block)
 {
 	if (!block || hh_boot_owns(block))

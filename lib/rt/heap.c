@@ -92,7 +92,7 @@ rt_heap_unlock(void)
 static void *
 take_locked(unsigned label, size_t size)
 {
-	void *block = tlsf_label_size(label)
+	void *block = rt_heap.depot.bytes[label]
 	    ? tlsf_cache_refill(&rt_mine->cache, &rt_heap.depot,
 	        &rt_heap.tlsf, label)
 	    : tlsf_take(&rt_heap.tlsf, label, size);
@@ -217,12 +217,13 @@ rt_heap_foreign(const void *block)
 		stop(TLSF_NO_BLOCK, block);
 }
 
-/* A mark is all that can be asked of what may be no block. */
+/* Marks are all that can be asked of what may be no block. */
 static enum tlsf_fault
 look(const void *block)
 {
 	if (tlsf_is(block, TLSF_USED))
-		return TLSF_FINE;
+		return tlsf_is_sound(block, tlsf_to_next(block)) ? TLSF_FINE
+		    : TLSF_NEXT_SMASHED;
 	return tlsf_is(block, TLSF_KEPT) || tlsf_is(block, TLSF_FREE)
 	    ? TLSF_TWICE : TLSF_NO_BLOCK;
 }
@@ -240,13 +241,16 @@ rt_heap_give(void *block)
 		rt_heap_unlock();
 		return;
 	}
-	tlsf_cache_spill(&rt_mine->cache, &rt_heap.depot, &rt_heap.tlsf,
-	    block);
+	if (rt_heap.depot.bytes[tlsf_header(block)->label])
+		tlsf_cache_spill(&rt_mine->cache, &rt_heap.depot,
+		    &rt_heap.tlsf, block);
+	else
+		tlsf_free(&rt_heap.tlsf, block);
 	rt_heap.gives++;
 	rt_heap_unlock();
 }
 
-/* In place it has another label: what it serves now. */
+/* In place it has another label, where there are any: what it serves now. */
 static bool
 resize_locked(void *block, size_t size)
 {
@@ -254,8 +258,9 @@ resize_locked(void *block, size_t size)
 
 	if (!tlsf_resize(&rt_heap.tlsf, block, size))
 		return false;
-	h->label = (uint8_t)tlsf_label_resized(h->label,
-	    tlsf_usable_of_used(block));
+	if (rt_settings.thread_cache)
+		h->label = (uint8_t)tlsf_label_resized(h->label,
+		    tlsf_usable_of_used(block));
 	rt_heap.takes++;
 	rt_heap.gives++;
 	return true;

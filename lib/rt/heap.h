@@ -27,7 +27,7 @@ struct rt_heap {
 	struct tlsf tlsf;
 	struct tlsf_depot depot;
 	struct rt_thread *threads;	/* that have a cache */
-	struct rt_thread *orphans;	/* caches whose thread a fork left behind */
+	struct rt_thread *orphans;	/* whose thread a fork left behind */
 	uint64_t growths;
 	uint64_t takes, gives;		/* calls that no cache served, or one
 					 * whose thread has ended */

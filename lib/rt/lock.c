@@ -5,6 +5,7 @@
 #include <dlfcn.h>
 #include <linux/futex.h>
 #include <sys/syscall.h>
+#include <time.h>
 
 #include "../interpose/sys.h"
 
@@ -13,7 +14,7 @@
  * processor to us: twice it is offered back, as what waits in the kernel is
  * served in turn, a switch of threads for each call, until nobody waits any
  * more.  With more threads than processors that is 100 times slower. */
-enum { LOOKS = 128, OFFERS = 2 };
+enum { LOOKS = 128, OFFERS = 2, WAIT_NS = 50 * 1000 * 1000 };
 
 _Thread_local uint32_t rt_tid;
 
@@ -61,10 +62,24 @@ watch(struct rt_lock *lock)
 }
 
 static long
-futex(struct rt_lock *lock, int operation)
+futex(struct rt_lock *lock, int operation, const struct timespec *until)
 {
 	return hh_sys_call(SYS_futex, (long)(uintptr_t)&lock->holder,
-	    operation | FUTEX_PRIVATE_FLAG, 0, 0, 0, 0);
+	    operation | FUTEX_PRIVATE_FLAG, 0, (long)(uintptr_t)until, 0, 0);
+}
+
+/* The kernel takes it for us and sets the holder; or it is looked at again
+ * after a while, for who left it without the kernel's help. */
+static bool
+wait_a_while(struct rt_lock *lock)
+{
+	uint64_t ns = hh_sys_realtime_ns() + WAIT_NS;
+	struct timespec until = {
+		.tv_sec = (time_t)(ns / 1000000000),
+		.tv_nsec = (long)(ns % 1000000000),
+	};
+
+	return futex(lock, FUTEX_LOCK_PI, &until) == 0 || try(lock);
 }
 
 bool
@@ -86,10 +101,8 @@ rt_lock_wait(struct rt_lock *lock)
 			return true;
 		hh_sys_yield();
 	}
-	/* The kernel takes it for us, and sets the holder. */
-	while (futex(lock, FUTEX_LOCK_PI) != 0)
-		if (try(lock))
-			return true;
+	while (!wait_a_while(lock))
+		;
 	atomic_thread_fence(memory_order_acquire);
 	return true;
 }
@@ -98,5 +111,8 @@ void
 rt_lock_wake(struct rt_lock *lock)
 {
 	atomic_thread_fence(memory_order_release);
-	futex(lock, FUTEX_UNLOCK_PI);
+	/* A vfork child is another thread under its parent's name: the kernel
+	 * does not let it hand over. */
+	if (futex(lock, FUTEX_UNLOCK_PI, NULL) != 0)
+		atomic_store_explicit(&lock->holder, 0, memory_order_release);
 }

@@ -41,7 +41,6 @@ struct region {
 static struct {
 	struct region regions[RT_REGIONS];
 	unsigned count;
-	unsigned abandoned;	/* of them, the first */
 	uint64_t total;		/* bytes of all areas */
 	size_t grain;		/* of the backing: a page, or a huge one */
 	bool lock;
@@ -49,6 +48,7 @@ static struct {
 } pool;
 
 struct rt_span rt_pool_spans[RT_REGIONS];
+unsigned rt_pool_lost;
 static _Atomic unsigned spans = 1;
 
 bool
@@ -181,10 +181,10 @@ find_region(uint64_t bytes)
 {
 	struct region *r = pool.regions;
 
-	for (unsigned i = pool.abandoned; i < pool.count; i++)
+	for (unsigned i = rt_pool_lost; i < pool.count; i++)
 		if (r[i].limit - r[i].end >= bytes)
 			return i;
-	for (unsigned i = pool.abandoned; i < pool.count; i++)
+	for (unsigned i = rt_pool_lost; i < pool.count; i++)
 		if (extend(&r[i], bytes))
 			return i;
 	if (pool.count < RT_REGIONS && reserve_region(&r[pool.count], bytes))
@@ -198,12 +198,15 @@ add(struct tlsf *t, unsigned region, uint64_t bytes)
 	struct region *r = &pool.regions[region];
 	struct rt_span *span = &rt_pool_spans[region];
 
-	atomic_store_explicit(&span->base, r->base, memory_order_relaxed);
+	/* No block begins at the very first: before it may be nothing. */
+	atomic_store_explicit(&span->base, r->base + TLSF_ALIGN,
+	    memory_order_relaxed);
 	tlsf_add(t, (void *)r->end, (size_t)bytes);
 	r->end += bytes;
 	pool.total += bytes;
-	atomic_store_explicit(&span->bytes, r->end - r->base,
-	    memory_order_relaxed);
+	if (r->end - r->base > TLSF_ALIGN)
+		atomic_store_explicit(&span->bytes,
+		    r->end - r->base - TLSF_ALIGN, memory_order_relaxed);
 	/* Pairs with the acquire in rt_pool_owns: the span, then the count. */
 	if (region >= atomic_load_explicit(&spans, memory_order_relaxed))
 		atomic_store_explicit(&spans, region + 1,
@@ -434,14 +437,14 @@ rt_pool_start(struct tlsf *t, const struct rt_settings *s)
 void
 rt_pool_abandon(void)
 {
-	pool.abandoned = pool.count;
+	rt_pool_lost = pool.count;
 	pool.total = 0;
 }
 
 bool
-rt_pool_abandoned(const void *block)
+rt_pool_lost_owns(const void *block)
 {
-	for (unsigned i = 0; i < pool.abandoned; i++)
+	for (unsigned i = 0; i < rt_pool_lost; i++)
 		if (rt_span_owns(&rt_pool_spans[i], block))
 			return true;
 	return false;

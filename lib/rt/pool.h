@@ -87,6 +87,14 @@ void rt_pool_unreserve(void);
 void rt_pool_abandon(void);
 
 /* Whether BLOCK is from before that. */
-bool rt_pool_abandoned(const void *block);
+extern HH_OWN unsigned rt_pool_lost;	/* regions */
+bool rt_pool_lost_owns(const void *block);
+
+static inline bool
+rt_pool_abandoned(const void *block)
+{
+	return __builtin_expect(rt_pool_lost != 0, 0)
+	    && rt_pool_lost_owns(block);
+}
 
 #endif

@@ -59,8 +59,10 @@ make_log(void)
 	int fd;
 
 	rt_record_wanted = false;
-	head = pattern && !rt_sealed ? hh_create("heaphook-tlsf", pattern, &record.origin,
-	    sizeof *head, &fd) : NULL;
+	if (!pattern || rt_sealed)
+		return;
+	head = hh_create("heaphook-tlsf", pattern, &record.origin,
+	    sizeof *head, &fd);
 	if (!head)
 		return;
 	/* The mapping is enough: it never grows. */

@@ -6,10 +6,12 @@
 
 #include <errno.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "../interpose/boot.h"
+#include "../interpose/entry.h"
 #include "../interpose/real.h"
 #include "heap.h"
 #include "pool.h"
@@ -89,10 +91,23 @@ hh_backend_malloc(size_t size)
 	return likely(block) ? block : malloc_slowly(size);
 }
 
+/* Who writes beyond a block smashes the header behind it.  Where that is
+ * near it is looked at with each free; else when the heap comes by.  No
+ * branch, for sizes are hard to guess: where it is far, its own will do. */
+static inline bool
+is_sound_behind(const void *block)
+{
+	size_t near = -(size_t)(tlsf_header(block)->label <= LABEL_NEAR);
+
+	return tlsf_is_sound(block, tlsf_to_next(block) & near);
+}
+
 static COLD void
 free_slowly(void *block)
 {
-	if (!rt_pool_owns(block)) {
+	if (!block || hh_boot_owns(block))
+		return;
+	if (!rt_pool_owns_first(block) && !rt_pool_owns(block)) {
 		rt_heap_foreign(block);
 		hh_real.free(block);
 		return;
@@ -109,9 +124,17 @@ hh_backend_free(void *block)
 {
 	if (!likely(rt_pool_owns_first(block)
 	    && tlsf_is(block, TLSF_USED)
+	    && is_sound_behind(block)
 	    && tlsf_cache_put(&rt_mine->cache, block)))
 		free_slowly(block);
 }
+
+/* Themselves what the program calls: see entry.c.  Not called from here, as
+ * another library's may stand before them. */
+HH_EXPORT void *malloc(size_t size)
+    __attribute__((alias("hh_backend_malloc")));
+HH_EXPORT void free(void *block)
+    __attribute__((alias("hh_backend_free")));
 
 void *
 hh_backend_calloc(size_t count, size_t size)

@@ -48,7 +48,7 @@ found(struct tlsf *t, uintptr_t start, uintptr_t end)
 		return false;
 	*area = (struct tlsf_area){ t->areas, start, end };
 	t->areas = area;
-	block_head(last, STATE_END, 0, 0);
+	block_head(last, TLSF_END, 0, 0);
 	widen(t, area);
 
 	units = ((uintptr_t)last - (uintptr_t)area - TLSF_AREA_OVERHEAD)
@@ -73,7 +73,7 @@ append(struct tlsf *t, struct tlsf_area *area, uintptr_t end)
 		tlsf_header(last)->mark = 0;
 		return false;
 	}
-	block_head(last, STATE_END, 0, 0);
+	block_head(last, TLSF_END, 0, 0);
 	block_head(block, TLSF_USED, units, bits);
 	widen(t, area);
 	return tlsf_join(t, block, units);

@@ -28,7 +28,6 @@ enum {
 	WORD_SIZE = WORD_BITS + BITS,
 	LEAST_UNITS = (TLSF_LEAST + TLSF_OVERHEAD) / TLSF_ALIGN,
 	STEPS = 1 << TLSF_STEP_LOG2,
-	STATE_END = 0xd8,	/* of an area's end; as enum tlsf_state */
 };
 
 /* What a free block holds.  What points to it is the list's head or, since
@@ -158,7 +157,7 @@ area_last(const struct tlsf_area *area)
 {
 	char *end = (char *)(area->end / TLSF_ALIGN * TLSF_ALIGN);
 
-	return block_state(end) == STATE_END ? end : end - TLSF_ALIGN;
+	return block_state(end) == TLSF_END ? end : end - TLSF_ALIGN;
 }
 
 /* Make UNITS at BLOCK, which its header says are in use but nobody counts,

@@ -115,10 +115,13 @@ tlsf_depot_init(struct tlsf_depot *d, uint64_t most)
 	d->granted = 0;
 	d->most = most;
 	for (unsigned label = 0; label < LABELS; label++)
-		d->bytes[label] = (uint32_t)bytes_of(label);
+		d->bytes[label] = tlsf_label_size(label)
+		    ? (uint32_t)bytes_of(label) : 0;
 }
 
-static void
+#define INLINE static inline __attribute__((always_inline))
+
+INLINE void
 take_back(struct tlsf_cache *c, struct tlsf_depot *d, unsigned label,
     unsigned slots)
 {
@@ -129,58 +132,48 @@ take_back(struct tlsf_cache *c, struct tlsf_depot *d, unsigned label,
 	d->granted -= bytes;
 }
 
-/* What one magazine does not use is free for others: each in its turn, and
- * the one that asks is left alone. */
-static void
-reclaim(struct tlsf_cache *c, struct tlsf_depot *d, unsigned but)
+/* What one magazine does not use is free for others: a slot of each in its
+ * turn. */
+INLINE void
+reclaim(struct tlsf_cache *c, struct tlsf_depot *d)
 {
 	struct tlsf_magazine *m = &c->magazines[c->hand];
 
-	if (c->hand != but && m->end != m->top)
-		take_back(c, d, c->hand, (unsigned)(m->end - m->top + 1) / 2);
+	if (m->end != m->top)
+		take_back(c, d, c->hand, 1);
 	c->hand = c->hand + 1 < LABEL_ALIGNED ? c->hand + 1 : 2;
 }
 
-static bool
-fits(const struct tlsf_cache *c, const struct tlsf_depot *d, uint64_t bytes)
-{
-	return c->granted + bytes <= c->most && d->granted + bytes <= d->most;
-}
-
-/* Room for SLOTS more blocks with this label, for one, or for none. */
-static bool
+/* Room for SLOTS more blocks with this label; all or nothing. */
+INLINE bool
 grant(struct tlsf_cache *c, struct tlsf_depot *d, unsigned label,
     unsigned slots)
 {
 	struct tlsf_magazine *m = &c->magazines[label];
-	unsigned left = (unsigned)(m->last - m->end);
+	uint64_t bytes = (uint64_t)slots * d->bytes[label];
 
-	if (slots > left)
-		slots = left;
-	if (!fits(c, d, (uint64_t)slots * d->bytes[label]))
-		slots = 1;
-	if (slots && !fits(c, d, d->bytes[label])) {
-		reclaim(c, d, label);
-		slots = 0;
-	}
+	if ((unsigned)(m->last - m->end) < slots
+	    || c->granted + bytes > c->most || d->granted + bytes > d->most)
+		return false;
 	m->end += (uint16_t)slots;
-	c->granted += (uint64_t)slots * d->bytes[label];
-	d->granted += (uint64_t)slots * d->bytes[label];
-	return slots > 0;
+	c->granted += bytes;
+	d->granted += bytes;
+	return true;
 }
 
-/* Room in all for as many as are exchanged at once, if there may be. */
-static void
+/* Room for as many more as are exchanged at once, or for the last few. */
+INLINE bool
 widen(struct tlsf_cache *c, struct tlsf_depot *d, unsigned label)
 {
-	struct tlsf_magazine *m = &c->magazines[label];
+	const struct tlsf_magazine *m = &c->magazines[label];
+	unsigned left = (unsigned)(m->last - m->end);
 
-	if (m->end - m->top < CACHE_BATCH)
-		grant(c, d, label, CACHE_BATCH - (unsigned)(m->end - m->top));
+	return left && grant(c, d, label,
+	    left < CACHE_BATCH ? left : CACHE_BATCH);
 }
 
 /* Up to COUNT blocks, the ones that were kept last. */
-static void
+INLINE void
 move(struct tlsf_cache *to, struct tlsf_cache *from, unsigned label,
     unsigned count)
 {
@@ -195,7 +188,7 @@ move(struct tlsf_cache *to, struct tlsf_cache *from, unsigned label,
 		count = room;
 	out->top -= (uint16_t)count;
 	memcpy(&to->slots[in->top], &from->slots[out->top],
-	    count * sizeof *to->slots);
+	    count * sizeof(*to->slots));
 	in->top += (uint16_t)count;
 	from->moved -= (int64_t)count;
 	to->moved += (int64_t)count;
@@ -218,32 +211,47 @@ void *
 tlsf_cache_refill(struct tlsf_cache *c, struct tlsf_depot *d, struct tlsf *t,
     unsigned label)
 {
-	void *block = tlsf_cache_get(&d->cache, label);
+	struct tlsf_magazine *shared = &d->cache.magazines[label];
+	void *block;
 
-	if (!block)
+	if (shared->top == shared->first && label < LABEL_PLAIN) {
+		block = tlsf_malloc(t, d->bytes[label] - TLSF_OVERHEAD);
+		if (block)
+			tlsf_header(block)->label = (uint8_t)label;
+		return block;
+	}
+	if (shared->top == shared->first)
 		return tlsf_take(t, label, 0);
+	block = tlsf_cache_get(&d->cache, label);
 	widen(c, d, label);
 	move(c, &d->cache, label, CACHE_BATCH - 1);
 	return block;
 }
 
+/* Every step is small, or the last: what may go on to the heap has looked at
+ * a few words and no more. */
 enum tlsf_fault
 tlsf_cache_spill(struct tlsf_cache *c, struct tlsf_depot *d, struct tlsf *t,
     void *block)
 {
 	unsigned label = tlsf_header(block)->label;
 	struct tlsf_magazine *m = &c->magazines[label];
+	struct tlsf_magazine *shared = &d->cache.magazines[label];
 
-	if (label == 0 || label >= LABEL_ALIGNED)
-		return tlsf_free(t, block);
-	if (!grant(c, d, label, 4)) {
-		widen(&d->cache, d, label);
-		move(&d->cache, c, label, (unsigned)(m->end - m->first) / 2);
+	if (grant(c, d, label, m->end == m->first ? CACHE_FIRST : 1)) {
+		tlsf_cache_put(c, block);
+		c->moved++;
+		return TLSF_FINE;
 	}
-	if (!tlsf_cache_put(c, block))
-		return tlsf_free(t, block);
-	c->moved++;
-	return TLSF_FINE;
+	if (shared->top != shared->end || widen(&d->cache, d, label)) {
+		move(&d->cache, c, label, (unsigned)(m->end - m->first) / 2);
+		if (tlsf_cache_put(c, block)) {
+			c->moved++;
+			return TLSF_FINE;
+		}
+	}
+	reclaim(c, d);
+	return tlsf_free(t, block);
 }
 
 bool
@@ -264,6 +272,17 @@ tlsf_cache_drain(struct tlsf_cache *c, struct tlsf_depot *d, struct tlsf *t)
 	return true;
 }
 
+static uint64_t
+bytes_in(const struct tlsf_cache *c, const struct tlsf_magazine *m)
+{
+	uint64_t bytes = 0;
+
+	for (unsigned i = m->first; i < m->top; i++)
+		bytes += tlsf_to_next(c->slots[i]);
+	return bytes;
+}
+
+/* By the blocks, which may be bigger than their labels say. */
 struct tlsf_kept
 tlsf_cache_kept(const struct tlsf_cache *c)
 {
@@ -271,10 +290,9 @@ tlsf_cache_kept(const struct tlsf_cache *c)
 
 	for (unsigned label = 2; label < LABEL_ALIGNED; label++) {
 		const struct tlsf_magazine *m = &c->magazines[label];
-		uint64_t blocks = (uint64_t)(m->top - m->first);
 
-		kept.blocks += blocks;
-		kept.bytes += blocks * bytes_of(label);
+		kept.blocks += (uint64_t)(m->top - m->first);
+		kept.bytes += bytes_in(c, m);
 	}
 	kept.puts = c->gets + kept.blocks - (uint64_t)c->moved;
 	return kept;

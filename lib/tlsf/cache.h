@@ -30,6 +30,7 @@ enum {
 	LABEL_UNITS = 2048,	/* in the biggest that is kept, of 16 bytes */
 	LABEL_MOST = LABEL_UNITS * TLSF_ALIGN - TLSF_OVERHEAD,
 	LABEL_PLAIN = 73,	/* below: by size */
+	LABEL_NEAR = 4,		/* to 56 bytes: a block ends near its header */
 
 	LABEL_ALIGN_LOG2 = 5,	/* alignments from 32 ... */
 	LABEL_ALIGNS = 8,	/* ... to 4096 */
@@ -42,6 +43,8 @@ enum {
 	MAGAZINE_BYTES = 65536,		/* for big blocks there are fewer */
 	CACHE_SLOTS = 5300,		/* of all magazines */
 	CACHE_BATCH = 16,	/* from and to the depot at once, at most */
+	CACHE_FIRST = 2,	/* slots that a magazine starts with: as many
+				 * as the shortest has */
 };
 
 static_assert(LABEL_ALIGNED + 48 - LABEL_ALIGN_LOG2 <= LABELS,
@@ -69,7 +72,7 @@ struct tlsf_depot {
 	struct tlsf_cache cache;
 	uint64_t granted;	/* of all caches and this */
 	uint64_t most;		/* what that may become */
-	uint32_t bytes[LABELS];	/* of a block, with overhead */
+	uint32_t bytes[LABELS];	/* of a block with overhead; 0: not kept */
 };
 
 /* The label by total units, for plain requests. */
@@ -138,10 +141,7 @@ void tlsf_depot_init(struct tlsf_depot *d, uint64_t most);
 static inline size_t
 tlsf_usable_of_used(const void *block)
 {
-	const struct tlsf_header *h = tlsf_header(block);
-
-	return ((size_t)h->units << 6 | h->bits >> 2) * TLSF_ALIGN
-	    - TLSF_OVERHEAD;
+	return tlsf_to_next(block) - TLSF_OVERHEAD;
 }
 
 /* A block that serves LABEL, marked as used; NULL when none is kept. */

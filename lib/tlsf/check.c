@@ -58,7 +58,7 @@ check_block(const void *block, const void *before)
 	unsigned bits = tlsf_header(block)->bits;
 
 	if (state != TLSF_USED && state != TLSF_KEPT && state != TLSF_FREE
-	    && state != STATE_END)
+	    && state != TLSF_END)
 		return "a header's mark is none";
 	if ((state == TLSF_FREE) != (bits & BIT_FREE))
 		return "a header's mark and bit disagree";
@@ -68,7 +68,7 @@ check_block(const void *block, const void *before)
 		return "a free block's end is wrong about its beginning";
 	if (before && state == TLSF_FREE)
 		return "two free blocks touch";
-	if (state == STATE_END)
+	if (state == TLSF_END)
 		return block_units(block) ? "an area's end has a size" : NULL;
 	if (block_units(block) < LEAST_UNITS)
 		return "a block is too small";
@@ -104,7 +104,7 @@ check_area(const struct tlsf *t, const struct tlsf_area *area,
 		wrong = check_block(block, before);
 		if (wrong)
 			return wrong;
-		if (block_state(block) == STATE_END)
+		if (block_state(block) == TLSF_END)
 			break;
 		if (block_units(block) > (uint64_t)(last - block) / TLSF_ALIGN)
 			return "a block ends beyond its area";

@@ -331,7 +331,7 @@ look_behind(const struct tlsf *t, const void *block, struct around *a)
 		a->behind = behind;
 		return TLSF_FINE;
 	}
-	return state == TLSF_USED || state == TLSF_KEPT || state == STATE_END
+	return state == TLSF_USED || state == TLSF_KEPT || state == TLSF_END
 	    ? TLSF_FINE : TLSF_NEXT_SMASHED;
 }
 

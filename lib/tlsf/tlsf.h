@@ -49,12 +49,14 @@ struct tlsf_header {
 	uint32_t units;
 };
 
-/* What a block may be: the low byte of its mark.  No two differ by what
- * people overwrite by mistake, and none is 0, ASCII or a filler. */
+/* What a block may be: the low byte of its mark.  None is 0, ASCII or a
+ * filler, and what all have in common is nobody else's. */
 enum tlsf_state {
 	TLSF_USED = 0x9d,	/* the program's */
-	TLSF_KEPT = 0xb6,	/* its owner's to hand out again, see cache.h */
-	TLSF_FREE = 0xe3,
+	TLSF_KEPT = 0xb9,	/* its owner's to hand out again, see cache.h */
+	TLSF_FREE = 0xbd,
+	TLSF_END = 0x99,	/* no block: the end of an area */
+	TLSF_DIFFER = 0x24,	/* the bits in which they differ */
 };
 
 static inline struct tlsf_header *
@@ -81,6 +83,26 @@ static inline void
 tlsf_set(void *block, enum tlsf_state state)
 {
 	tlsf_header(block)->mark = tlsf_mark(block, state);
+}
+
+/* Whether a header stands BYTES behind a block's, as it does where the next
+ * block begins, and 0 behind: all that can be asked of it without the lock. */
+static inline bool
+tlsf_is_sound(const void *block, size_t bytes)
+{
+	uintptr_t next = (uintptr_t)block + bytes;
+
+	return (uint16_t)((tlsf_header((void *)next)->mark ^ next << 4)
+	    & ~(uintptr_t)TLSF_DIFFER) == (TLSF_END & ~TLSF_DIFFER);
+}
+
+/* From a block that is in use to the next. */
+static inline size_t
+tlsf_to_next(const void *block)
+{
+	const struct tlsf_header *h = tlsf_header(block);
+
+	return ((size_t)h->units << 6 | h->bits >> 2) * TLSF_ALIGN;
 }
 
 /* Why a call stopped; NULL name while nothing is wrong. */

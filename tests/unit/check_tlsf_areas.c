@@ -17,7 +17,7 @@ start(void)
 	ck_assert_ptr_nonnull(arena);
 	/* What is handed in may hold anything, say old ends of areas. */
 	for (char *at = arena + 16; at < arena + ARENA; at += 16)
-		tlsf_set(at, (enum tlsf_state)0xd8);
+		tlsf_set(at, TLSF_END);
 	tlsf_init(&t);
 }
 
@@ -43,7 +43,7 @@ usable(size_t at_least)
 	ck_assert_uint_ge(all, at_least);
 	block = take(all);
 	ck_assert_ptr_nonnull(block);
-	memset(block, 0xd8, all);
+	memset(block, TLSF_END, all);
 	sound();
 	give(block);
 	ck_assert_uint_eq(tlsf_largest(&t), all);
@@ -277,7 +277,7 @@ START_TEST(free_space_goes_on_across_the_seam_of_areas)
 	ck_assert(hand_in(1000, 1000));
 	ck_assert(tlsf_resize(&t, block, 2800));
 	sound();
-	memset(block, 0xb6, 2800);
+	memset(block, TLSF_KEPT, 2800);
 	sound();
 	give(block);
 	ck_assert_uint_eq(see().free_blocks, 1);

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* heap_bounds STEPS [threads]: how many instructions the heap that serves us
+ * takes at most for a call, counted one by one by the processor's trap flag,
+ * while what threads keep runs full and empty, at random and on purpose.
+ * The calls through the linker's table are counted too.  The first calls of
+ * all, which set things up, are not. */
+#include <pthread.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "say.h"
+
+enum op { NOTHING, MALLOC, FREE, REALLOC, ALIGNED, OPS };
+
+enum { BLOCKS = 3000, WAVE = 120 };
+
+static volatile size_t counted;
+static size_t worst[OPS], before;
+static void *blocks[BLOCKS];
+static uint64_t seed = 20260102;
+
+static void
+handler(int sig)
+{
+	(void)sig;
+	counted++;
+}
+
+static inline void
+step(size_t on)
+{
+	__asm__ volatile("lea -128(%%rsp), %%rsp; pushfq; pop %%rax;"
+	    "and $~0x100, %%rax; or %0, %%rax; push %%rax; popfq;"
+	    "lea 128(%%rsp), %%rsp" : : "r"(on << 8) : "rax", "cc", "memory");
+}
+
+static inline void
+begin(void)
+{
+	before = counted;
+	step(1);
+}
+
+static inline void
+end(enum op op)
+{
+	size_t n;
+
+	step(0);
+	n = counted - before;
+	if (op != NOTHING)
+		n -= worst[NOTHING];
+	if (n > worst[op])
+		worst[op] = n;
+}
+
+static void *
+take(size_t size)
+{
+	void *block;
+
+	begin();
+	block = malloc(size);
+	end(MALLOC);
+	MUST(block);
+	return block;
+}
+
+static void
+give(void *block)
+{
+	begin();
+	free(block);
+	end(FREE);
+}
+
+static void *
+take_aligned(size_t align, size_t size)
+{
+	void *block;
+
+	begin();
+	block = aligned_alloc(align, size);
+	end(ALIGNED);
+	MUST(block && (uintptr_t)block % align == 0);
+	return block;
+}
+
+/* Only where the block stays: what is moved takes as long as it is. */
+static void *
+resize(void *block, size_t size)
+{
+	uintptr_t old = (uintptr_t)block;
+	size_t kept = worst[REALLOC];
+
+	begin();
+	block = realloc(block, size);
+	end(REALLOC);
+	MUST(block);
+	if ((uintptr_t)block != old)
+		worst[REALLOC] = kept;
+	return block;
+}
+
+static uint32_t
+random_number(void)
+{
+	seed = seed * UINT64_C(6364136223846793005) + 1442695040888963407;
+	return (uint32_t)(seed >> 33);
+}
+
+/* So many of a size at once that magazines and what threads share run full
+ * and empty, and the heap below is left with nothing but gaps. */
+static void
+try_waves(size_t size)
+{
+	for (int wave = 0; wave < 2; wave++) {
+		for (int i = 0; i < WAVE; i++)
+			blocks[i] = take(size);
+		for (int i = 0; i < WAVE; i += 2)
+			give(blocks[i]);
+		for (int i = 0; i < WAVE; i += 2)
+			blocks[i] = take(size + size / 9);
+		for (int i = 0; i < WAVE; i++)
+			give(blocks[i]);
+	}
+}
+
+static void
+try_aligned_waves(size_t align)
+{
+	for (int i = 0; i < WAVE; i++)
+		blocks[i] = take_aligned(align, 16u + random_number() % 3000);
+	for (int i = 0; i < WAVE; i++)
+		give(blocks[(i * 7) % WAVE]);
+}
+
+static void
+try_growth(void)
+{
+	char *a = take(100), *b = take(100);
+
+	for (size_t size = 100; size < 200000; size += size / 3) {
+		a = resize(a, size);
+		b = resize(b, size);
+	}
+	for (size_t size = 200000; size > 100; size -= size / 4) {
+		a = resize(a, size);
+		b = resize(b, size);
+	}
+	give(a);
+	give(b);
+}
+
+/* More than all caches may keep, in every size. */
+static void
+try_random(int steps)
+{
+	memset(blocks, 0, sizeof(blocks));
+	for (int i = 0; i < steps; i++) {
+		void **at = &blocks[random_number() % BLOCKS];
+		size_t size = random_number() % (random_number() % 9
+		    ? 4096 : 100000);
+
+		if (*at && random_number() % 8 == 0)
+			*at = resize(*at, size + 1);
+		if (*at)
+			give(*at);
+		*at = random_number() % 16 ? take(size)
+		    : take_aligned((size_t)32 << random_number() % 9, size);
+	}
+	for (int i = 0; i < BLOCKS; i++)
+		if (blocks[i])
+			give(blocks[i]);
+}
+
+static void *
+sleeps(void *unused)
+{
+	pause();
+	return unused;
+}
+
+int
+main(int argc, char **argv)
+{
+	pthread_t id;
+
+	signal(SIGTRAP, handler);
+	if (argc > 2)
+		MUST(!pthread_create(&id, NULL, sleeps, NULL));
+	free(malloc(1));
+	free(aligned_alloc(64, 64));
+	free(realloc(malloc(10), 1000));
+	begin();
+	end(NOTHING);
+	for (size_t size = 24; size < 70000; size *= 12)
+		try_waves(size);
+	try_aligned_waves(64);
+	try_aligned_waves(8192);
+	try_growth();
+	try_random(atoi(argv[1]));
+	say("malloc=%zu free=%zu realloc=%zu aligned_alloc=%zu\n",
+	    worst[MALLOC], worst[FREE], worst[REALLOC], worst[ALIGNED]);
+	return 0;
+}
