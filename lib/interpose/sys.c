@@ -416,13 +416,25 @@ hh_sys_monotonic_ns(void)
 	return clock_ns(CLOCK_MONOTONIC);
 }
 
-uint64_t
-hh_sys_monotonic_quick_ns(void)
+static uint64_t
+quick_ns(clockid_t clock)
 {
 	struct timespec now;
 
-	clock_gettime(CLOCK_MONOTONIC, &now);
+	clock_gettime(clock, &now);
 	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+uint64_t
+hh_sys_monotonic_quick_ns(void)
+{
+	return quick_ns(CLOCK_MONOTONIC);
+}
+
+uint64_t
+hh_sys_realtime_quick_ns(void)
+{
+	return quick_ns(CLOCK_REALTIME);
 }
 
 void

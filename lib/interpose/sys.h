@@ -76,6 +76,7 @@ uint64_t hh_sys_monotonic_ns(void);
 
 /* The same by libc, which asks the vDSO: no system call. */
 uint64_t hh_sys_monotonic_quick_ns(void);
+uint64_t hh_sys_realtime_quick_ns(void);
 
 void hh_sys_block_signals(uint64_t *kept);
 void hh_sys_restore_signals(const uint64_t *kept);

@@ -11,10 +11,16 @@
 
 /* Looks at the lock before the kernel is asked: some microseconds, more than
  * it is ever held while its holder runs.  Then its holder may have lost its
- * processor to us: twice it is offered back, as what waits in the kernel is
- * served in turn, a switch of threads for each call, until nobody waits any
- * more.  With more threads than processors that is 100 times slower. */
-enum { LOOKS = 128, OFFERS = 2, WAIT_NS = 50 * 1000 * 1000 };
+ * processor to us: it is offered back for a moment, as what waits in the
+ * kernel for the lock is served in turn, a switch of threads for each call,
+ * until nobody waits any more.  With more threads than processors that is
+ * 100 times slower. */
+enum {
+	LOOKS = 128,
+	OFFERS = 2,
+	OFFER_NS = 20 * 1000,
+	WAIT_NS = 50 * 1000 * 1000,
+};
 
 _Thread_local uint32_t rt_tid;
 
@@ -62,10 +68,23 @@ watch(struct rt_lock *lock)
 }
 
 static long
-futex(struct rt_lock *lock, int operation, const struct timespec *until)
+futex(struct rt_lock *lock, int operation, uint32_t value,
+    const struct timespec *time)
 {
 	return hh_sys_call(SYS_futex, (long)(uintptr_t)&lock->holder,
-	    operation | FUTEX_PRIVATE_FLAG, 0, (long)(uintptr_t)until, 0, 0);
+	    operation | FUTEX_PRIVATE_FLAG, value, (long)(uintptr_t)time, 0, 0);
+}
+
+/* Asleep, unless it has changed hands; nobody wakes us. */
+static void
+offer(struct rt_lock *lock)
+{
+	const struct timespec moment = { .tv_nsec = OFFER_NS };
+	uint32_t holder = atomic_load_explicit(&lock->holder,
+	    memory_order_relaxed);
+
+	if (holder)
+		futex(lock, FUTEX_WAIT, holder, &moment);
 }
 
 /* The kernel takes it for us and sets the holder; or it is looked at again
@@ -73,13 +92,13 @@ futex(struct rt_lock *lock, int operation, const struct timespec *until)
 static bool
 wait_a_while(struct rt_lock *lock)
 {
-	uint64_t ns = hh_sys_realtime_ns() + WAIT_NS;
+	uint64_t ns = hh_sys_realtime_quick_ns() + WAIT_NS;
 	struct timespec until = {
 		.tv_sec = (time_t)(ns / 1000000000),
 		.tv_nsec = (long)(ns % 1000000000),
 	};
 
-	return futex(lock, FUTEX_LOCK_PI, &until) == 0 || try(lock);
+	return futex(lock, FUTEX_LOCK_PI, 0, &until) == 0 || try(lock);
 }
 
 bool
@@ -99,7 +118,7 @@ rt_lock_wait(struct rt_lock *lock)
 	for (int i = 0; i < OFFERS; i++) {
 		if (watch(lock))
 			return true;
-		hh_sys_yield();
+		offer(lock);
 	}
 	while (!wait_a_while(lock))
 		;
@@ -113,6 +132,6 @@ rt_lock_wake(struct rt_lock *lock)
 	atomic_thread_fence(memory_order_release);
 	/* A vfork child is another thread under its parent's name: the kernel
 	 * does not let it hand over. */
-	if (futex(lock, FUTEX_UNLOCK_PI, NULL) != 0)
+	if (futex(lock, FUTEX_UNLOCK_PI, 0, NULL) != 0)
 		atomic_store_explicit(&lock->holder, 0, memory_order_release);
 }

@@ -198,15 +198,12 @@ add(struct tlsf *t, unsigned region, uint64_t bytes)
 	struct region *r = &pool.regions[region];
 	struct rt_span *span = &rt_pool_spans[region];
 
-	/* No block begins at the very first: before it may be nothing. */
-	atomic_store_explicit(&span->base, r->base + TLSF_ALIGN,
-	    memory_order_relaxed);
+	atomic_store_explicit(&span->base, r->base, memory_order_relaxed);
 	tlsf_add(t, (void *)r->end, (size_t)bytes);
 	r->end += bytes;
 	pool.total += bytes;
-	if (r->end - r->base > TLSF_ALIGN)
-		atomic_store_explicit(&span->bytes,
-		    r->end - r->base - TLSF_ALIGN, memory_order_relaxed);
+	atomic_store_explicit(&span->bytes, r->end - r->base,
+	    memory_order_relaxed);
 	/* Pairs with the acquire in rt_pool_owns: the span, then the count. */
 	if (region >= atomic_load_explicit(&spans, memory_order_relaxed))
 		atomic_store_explicit(&spans, region + 1,
