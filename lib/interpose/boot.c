@@ -11,7 +11,11 @@ _Alignas(4096) unsigned char hh_boot_heap[HH_BOOT_BYTES];
 
 static _Atomic size_t used;
 
-/* The word before a block is its size. */
+/* The word before a block holds its size, and a bit that says "mapped" where
+ * glibc keeps its flags: to who takes a block for glibc's it is no usual one,
+ * and looks again. */
+enum { SIZE_SHIFT = 3, LIKE_MAPPED = 2 };
+
 static size_t *
 size_word(const void *block)
 {
@@ -35,7 +39,7 @@ hh_boot_alloc(size_t align, size_t size)
 			goto full;
 	} while (!atomic_compare_exchange_weak_explicit(&used, &seen, to,
 	    memory_order_relaxed, memory_order_relaxed));
-	*size_word(hh_boot_heap + from) = size;
+	*size_word(hh_boot_heap + from) = size << SIZE_SHIFT | LIKE_MAPPED;
 	return hh_boot_heap + from;
 full:
 	errno = ENOMEM;
@@ -59,5 +63,5 @@ hh_boot_resize(void *block, size_t size)
 size_t
 hh_boot_usable(const void *block)
 {
-	return *size_word(block);
+	return *size_word(block) >> SIZE_SHIFT;
 }

@@ -7,7 +7,10 @@
 #include "../interpose/backend.h"
 
 #include <stdint.h>
+#include <stdlib.h>
 
+#include "../interpose/boot.h"
+#include "../interpose/entry.h"
 #include "../interpose/real.h"
 #include "count.h"
 #include "note.h"
@@ -233,6 +236,8 @@ free_alone(void *block)
 static COLD void
 free_among(void *block)
 {
+	if (!block || hh_boot_owns(block))
+		return;
 	if (likely(hh_mode == HH_AMONG)
 	    && likely(!(hh_usable_word(block) & HH_CHUNK_MAPPED))
 	    && likely(put_among(LOG_FREE, block, 0, usable_of_word(block))))
@@ -246,12 +251,18 @@ hh_backend_free(void *block)
 {
 	struct hh_stream *s = hh_mine;
 
-	if (likely(is_usual(s, 0))
+	if (likely(block) && likely(is_usual(s, 0))
 	    && likely(!(hh_usable_word(block) & HH_CHUNK_MAPPED)))
 		put_free(s, block, usable_of_word(block));
 	else
 		free_among(block);
 }
+
+/* Themselves what the program calls: see entry.c. */
+HH_EXPORT void *malloc(size_t size)
+    __attribute__((alias("hh_backend_malloc")));
+HH_EXPORT void free(void *block)
+    __attribute__((alias("hh_backend_free")));
 
 /* There was no block, or there will be none that we know: two events. */
 static void *
