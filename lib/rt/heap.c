@@ -217,6 +217,12 @@ rt_heap_foreign(const void *block)
 		stop(TLSF_NO_BLOCK, block);
 }
 
+void
+rt_heap_twice(const void *block)
+{
+	stop(TLSF_TWICE, block);
+}
+
 /* Marks are all that can be asked of what may be no block. */
 static enum tlsf_fault
 look(const void *block)
@@ -248,6 +254,16 @@ rt_heap_give(void *block)
 		tlsf_free(&rt_heap.tlsf, block);
 	rt_heap.gives++;
 	rt_heap_unlock();
+}
+
+void
+rt_heap_settle(void)
+{
+	void *block = rt_mine->cache.pending;
+
+	rt_mine->cache.pending = NULL;
+	if (block)
+		rt_heap_give(block);
 }
 
 /* In place it has another label, where there are any: what it serves now. */

@@ -62,6 +62,12 @@ void rt_heap_unlock(void);
  * asks in the middle of it. */
 void *rt_heap_take(unsigned label, size_t size);
 
+/* The program ends: what the thread freed last is looked at. */
+void rt_heap_settle(void);
+
+/* Stops the program: BLOCK was freed already. */
+_Noreturn void rt_heap_twice(const void *block);
+
 /* BLOCK lies in the pool.  Stops the program if it is no block. */
 void rt_heap_give(void *block);
 

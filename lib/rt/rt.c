@@ -103,6 +103,14 @@ is_sound_behind(const void *block)
 }
 
 static COLD void
+give(void *block)
+{
+	rt_heap_give(block);
+	if (rt_record_wanted)
+		rt_record_tell();
+}
+
+static COLD void
 free_slowly(void *block)
 {
 	if (!block || hh_boot_owns(block))
@@ -114,19 +122,32 @@ free_slowly(void *block)
 	}
 	if (rt_mine == &rt_thread_new)
 		rt_thread_begin();
-	rt_heap_give(block);
-	if (rt_record_wanted)
-		rt_record_tell();
+	if (block == rt_mine->cache.pending)
+		rt_heap_twice(block);
+	if (rt_mine != &rt_thread_none)
+		block = tlsf_cache_defer(&rt_mine->cache, block);
+	if (block)
+		give(block);
 }
 
+/* BLOCK is left for the next call; what is put is the one before. */
 void
 hh_backend_free(void *block)
 {
-	if (!likely(rt_pool_owns_first(block)
-	    && tlsf_is(block, TLSF_USED)
-	    && is_sound_behind(block)
-	    && tlsf_cache_put(&rt_mine->cache, block)))
+	struct tlsf_cache *c = &rt_mine->cache;
+	void *before = c->pending;
+
+	if (!likely(before && before != block
+	    && rt_pool_owns_first(block))) {
 		free_slowly(block);
+		return;
+	}
+	before = tlsf_cache_defer(c, block);
+	if (!likely(before))
+		return;
+	if (!likely(tlsf_is(before, TLSF_USED) && is_sound_behind(before)
+	    && tlsf_cache_put(c, before)))
+		give(before);
 }
 
 /* Themselves what the program calls: see entry.c.  Not called from here, as
@@ -174,6 +195,8 @@ realloc_slowly(void *block, size_t size)
 		hh_backend_free(block);
 		return NULL;
 	}
+	if (block == rt_mine->cache.pending)
+		rt_heap_twice(block);
 	resized = size > TLSF_MOST ? NULL : rt_heap_resize(block, size);
 	if (rt_record_wanted)
 		rt_record_tell();
@@ -186,7 +209,9 @@ hh_backend_realloc(enum hh_call call, void *block, size_t size)
 	(void)call;
 	/* One served more is also one freed more: see tlsf_cache_kept(). */
 	if (likely(rt_mine->cache.most && rt_pool_owns_first(block)
-	    && tlsf_is(block, TLSF_USED) && is_good_as_it_is(block, size))) {
+	    && tlsf_is(block, TLSF_USED)
+	    && block != rt_mine->cache.pending
+	    && is_good_as_it_is(block, size))) {
 		rt_mine->cache.gets++;
 		return block;
 	}

@@ -94,6 +94,8 @@ tlsf_cache_init(struct tlsf_cache *c, uint64_t most)
 	unsigned first = 0;
 
 	memset(c->magazines, 0, sizeof c->magazines);
+	c->pending = NULL;
+	c->turn = 0;
 	c->granted = c->gets = 0;
 	c->moved = 0;
 	c->most = most;
@@ -259,6 +261,12 @@ tlsf_cache_drain(struct tlsf_cache *c, struct tlsf_depot *d, struct tlsf *t)
 {
 	struct tlsf_magazine *m = &c->magazines[c->hand];
 
+	if (c->pending) {
+		tlsf_free(t, c->pending);
+		c->pending = NULL;
+		c->moved--;
+		return true;
+	}
 	if (!c->granted)
 		return false;
 	if (m->top != m->first) {
@@ -293,6 +301,10 @@ tlsf_cache_kept(const struct tlsf_cache *c)
 
 		kept.blocks += (uint64_t)(m->top - m->first);
 		kept.bytes += bytes_in(c, m);
+	}
+	if (c->pending) {
+		kept.blocks++;
+		kept.bytes += tlsf_to_next(c->pending);
 	}
 	kept.puts = c->gets + kept.blocks - (uint64_t)c->moved;
 	return kept;

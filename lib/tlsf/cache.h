@@ -16,6 +16,7 @@
 #define TLSF_CACHE_H
 
 #include <assert.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -60,6 +61,8 @@ struct tlsf_cache {
 	struct tlsf_magazine magazines[LABELS];
 	uint64_t granted;	/* bytes of blocks that fit into it */
 	uint64_t most;		/* what granted may become */
+	void *pending;		/* freed last, and not looked at yet; or NULL */
+	uint64_t turn;		/* changes with pending */
 	uint64_t gets;		/* that it served */
 	int64_t moved;		/* blocks that came not by a put, less those
 				 * that went not by a get */
@@ -176,6 +179,28 @@ tlsf_cache_put(struct tlsf_cache *c, void *block)
 	m->top = (uint16_t)(top + 1);
 	tlsf_set(block, TLSF_KEPT);
 	return true;
+}
+
+/* A header that nobody has used for long takes longer to come than all the
+ * rest: what is freed is looked at when the next block is freed, and called
+ * meanwhile.  What comes out is put; NULL at first. */
+static inline void *
+tlsf_cache_defer(struct tlsf_cache *c, void *block)
+{
+	uint64_t turn = c->turn;
+	void *before;
+
+	__builtin_prefetch(tlsf_header(block), 1);
+	atomic_signal_fence(memory_order_seq_cst);
+	before = c->pending;
+	c->pending = block;
+	atomic_signal_fence(memory_order_seq_cst);
+	/* A signal handler that freed came between: it has put what we have
+	 * from there, and what it left there is lost. */
+	if (__builtin_expect(c->turn != turn, 0))
+		return NULL;
+	c->turn = turn + 1;
+	return before;
 }
 
 /* The same when the magazine is empty or full, from and to the depot, else

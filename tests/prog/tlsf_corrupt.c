@@ -187,11 +187,15 @@ static const struct {
 	{ "resize_middle", resize_middle },
 };
 
+/* MISTAKE SIZE [BYTE [exit]]: the mistake, and another free or the end. */
 int
 main(int argc, char **argv)
 {
+	void *last;
+
 	size = strtoul(argv[2], NULL, 0);
 	free_elsewhere(NULL);	/* libc has what a thread takes */
+	last = malloc(size);
 	byte = argc > 3 ? (int)strtoul(argv[3], NULL, 0) : 0;
 	for (int i = 0; i < MANY; i++) {
 		MUST((blocks[i] = malloc(size)));
@@ -200,7 +204,10 @@ main(int argc, char **argv)
 	for (size_t i = 0; i < sizeof(mistakes) / sizeof(*mistakes); i++)
 		if (!strcmp(mistakes[i].name, argv[1])) {
 			mistakes[i].make(followed());
-			say("unnoticed\n");
+			if (argc <= 4) {
+				free(last);
+				say("unnoticed\n");
+			}
 			return 0;
 		}
 	return 99;
