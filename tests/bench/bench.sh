@@ -1,14 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# What the recorder costs: each load with and without it in turn, ROUNDS
-# times, the medians and their ratio.  Quiet machines only; the log goes to
-# OUTPUT's folder.
+# What the recorder costs, and what the TLSF heap: each load with and without
+# in turn, ROUNDS times, the medians and their ratio; then how long single
+# calls take.  Quiet machines only; logs go to OUTPUT's folder.
 set -eu
 build=${HH_BUILD:-.}
 rounds=${ROUNDS:-11}
 folder=${OUTPUT:-/dev/shm}
 loads=$build/tests/bench/loads
 track=$build/lib/.libs/libheaphook-track.so
+tlsf=$build/lib/.libs/libheaphook-tlsf.so
 kept=$(mktemp -d "$folder/heaphook-bench.XXXXXX")
 trap 'rm -rf "$kept"' EXIT
 
@@ -41,3 +42,38 @@ done <<-END
 	rand 2 1000000
 	rand 4 500000
 END
+
+printf '\n%-8s%-9s%10s%12s%8s\n' load threads 'libc, ns' 'tlsf, ns' ratio
+while read -r load threads pairs; do
+	: >"$kept/libc"
+	: >"$kept/tlsf"
+	for _ in $(seq "$rounds"); do
+		"$loads" "$load" "$threads" "$pairs" >>"$kept/libc"
+		LD_PRELOAD=$tlsf \
+		    "$loads" "$load" "$threads" "$pairs" >>"$kept/tlsf"
+	done
+	awk -v load="$load" -v threads="$threads" \
+	    -v a="$(median "$kept/libc")" -v b="$(median "$kept/tlsf")" 'BEGIN {
+		printf "%-8s%-9d%10.1f%12.1f%8.2f\n", load, threads, a, b,
+		    b / a }'
+done <<-END
+	tight 1 4000000
+	tight 2 2000000
+	rand 1 1000000
+	rand 2 1000000
+	rand 4 500000
+	small 1 2000000
+	pc 2 1000000
+	regeo 1 5000
+	restep 1 1000
+	aligned 1 500000
+	aligned 2 500000
+END
+
+printf '\n%s\n' 'ns of single calls: half, 99, 99.9 and 99.99 of a hundred'
+for threads in 1 2; do
+	for library in '' "$tlsf"; do
+		LD_PRELOAD=$library "$build/tests/bench/latency" \
+		    $threads 1000000 | sed "s|^|$threads ${library:+tlsf }|"
+	done
+done
