@@ -13,8 +13,8 @@
 #include "backend.h"
 #include "boot.h"
 
-/* Weak: a back end that is in a hurry defines these two itself, and asks
- * what is asked here where it is not. */
+/* Weak, like free and realloc: a back end that is in a hurry defines them
+ * itself, and asks what is asked here where it is not. */
 HH_EXPORT __attribute__((weak)) void *
 malloc(size_t size)
 {
@@ -50,12 +50,18 @@ leave_boot(void *block, size_t size)
 	return moved;
 }
 
-HH_EXPORT void *
-realloc(void *block, size_t size)
+void *
+hh_entry_realloc(void *block, size_t size)
 {
 	if (hh_boot_owns(block))
 		return leave_boot(block, size);
 	return hh_backend_realloc(HH_REALLOC, block, size);
+}
+
+HH_EXPORT __attribute__((weak)) void *
+realloc(void *block, size_t size)
+{
+	return hh_entry_realloc(block, size);
 }
 
 /* A product that overflows is a size that nobody has. */

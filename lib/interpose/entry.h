@@ -3,10 +3,15 @@
 #ifndef HH_ENTRY_H
 #define HH_ENTRY_H
 
+#include <stddef.h>
+
 #define HH_EXPORT __attribute__((visibility("default")))
 
 /* A variable of another file of this library: fetched without the table that
  * a foreign one would be found by.  -fvisibility is not for declarations. */
 #define HH_OWN __attribute__((visibility("hidden")))
+
+/* realloc for a back end that has its own. */
+void *hh_entry_realloc(void *block, size_t size);
 
 #endif

@@ -203,19 +203,34 @@ realloc_slowly(void *block, size_t size)
 	return resized ? resized : none();
 }
 
+/* One served more is also one freed more: see tlsf_cache_kept(). */
+static inline bool
+stays(void *block, size_t size)
+{
+	struct tlsf_cache *c = &rt_mine->cache;
+
+	if (!likely(c->most && rt_pool_owns_first(block)
+	    && tlsf_is(block, TLSF_USED) && block != c->pending
+	    && is_good_as_it_is(block, size)))
+		return false;
+	c->gets++;
+	return true;
+}
+
 void *
 hh_backend_realloc(enum hh_call call, void *block, size_t size)
 {
 	(void)call;
-	/* One served more is also one freed more: see tlsf_cache_kept(). */
-	if (likely(rt_mine->cache.most && rt_pool_owns_first(block)
-	    && tlsf_is(block, TLSF_USED)
-	    && block != rt_mine->cache.pending
-	    && is_good_as_it_is(block, size))) {
-		rt_mine->cache.gets++;
+	return stays(block, size) ? block : realloc_slowly(block, size);
+}
+
+HH_EXPORT void *
+realloc(void *block, size_t size)
+{
+	if (stays(block, size))
 		return block;
-	}
-	return realloc_slowly(block, size);
+	return hh_boot_owns(block) ? hh_entry_realloc(block, size)
+	    : realloc_slowly(block, size);
 }
 
 static void *
