@@ -176,3 +176,23 @@ hh_real_has_peer(void)
 	dlerror();
 	return second;
 }
+
+void *
+hh_real_memalign(enum hh_call call, size_t align, size_t size, int *error)
+{
+	void *block = NULL;
+
+	switch (call) {
+	case HH_POSIX_MEMALIGN:
+		*error = hh_real.posix_memalign(&block, align, size);
+		return *error ? NULL : block;
+	case HH_ALIGNED_ALLOC:
+		return hh_real.aligned_alloc(align, size);
+	case HH_VALLOC:
+		return hh_real.valloc(size);
+	case HH_PVALLOC:
+		return hh_real.pvalloc(size);
+	default:
+		return hh_real.memalign(align, size);
+	}
+}

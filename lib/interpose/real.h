@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "backend.h"
 #include "entry.h"
 
 /* X(result, name, parameters, arguments) */
@@ -83,5 +84,9 @@ bool hh_real_has_peer(void);
 
 /* Look all up, once. */
 void hh_real_find(void);
+
+/* Whichever of the aligned functions CALL is; as hh_backend_memalign(). */
+void *hh_real_memalign(enum hh_call call, size_t align, size_t size,
+    int *error);
 
 #endif

@@ -233,26 +233,6 @@ realloc(void *block, size_t size)
 	    : realloc_slowly(block, size);
 }
 
-static void *
-memalign_aside(enum hh_call call, size_t align, size_t size, int *error)
-{
-	void *block = NULL;
-
-	switch (call) {
-	case HH_POSIX_MEMALIGN:
-		*error = hh_real.posix_memalign(&block, align, size);
-		return *error ? NULL : block;
-	case HH_ALIGNED_ALLOC:
-		return hh_real.aligned_alloc(align, size);
-	case HH_VALLOC:
-		return hh_real.valloc(size);
-	case HH_PVALLOC:
-		return hh_real.pvalloc(size);
-	default:
-		return hh_real.memalign(align, size);
-	}
-}
-
 static COLD void *
 memalign_slowly(enum hh_call call, size_t align, size_t size, int *error)
 {
@@ -260,7 +240,7 @@ memalign_slowly(enum hh_call call, size_t align, size_t size, int *error)
 	void *block;
 
 	if (!serving() && rt_mode == RT_ASIDE)
-		return memalign_aside(call, align, size, error);
+		return hh_real_memalign(call, align, size, error);
 	wrong = hh_settle_alignment(call, &align, &size);
 	if (!wrong && align > TLSF_MOST / 4)
 		wrong = ENOMEM;

@@ -320,26 +320,6 @@ hh_backend_realloc(enum hh_call hh_call, void *old, size_t size)
 	return block;
 }
 
-static void *
-call_real(enum hh_call call, size_t align, size_t size, int *error)
-{
-	void *block = NULL;
-
-	switch (call) {
-	case HH_POSIX_MEMALIGN:
-		*error = hh_real.posix_memalign(&block, align, size);
-		return *error ? NULL : block;
-	case HH_ALIGNED_ALLOC:
-		return hh_real.aligned_alloc(align, size);
-	case HH_VALLOC:
-		return hh_real.valloc(size);
-	case HH_PVALLOC:
-		return hh_real.pvalloc(size);
-	default:
-		return hh_real.memalign(align, size);
-	}
-}
-
 /* What the log has as alignment: a power of two. */
 static size_t
 round_up(size_t align)
@@ -354,7 +334,7 @@ round_up(size_t align)
 void *
 hh_backend_memalign(enum hh_call call, size_t align, size_t size, int *error)
 {
-	void *block = call_real(call, align, size, error);
+	void *block = hh_real_memalign(call, align, size, error);
 
 	if (block)
 		hh_note_alloc((enum log_call)call, block, size,

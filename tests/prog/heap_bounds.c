@@ -5,66 +5,29 @@
  * The calls through the linker's table are counted too.  The first calls of
  * all, which set things up, are not. */
 #include <pthread.h>
-#include <signal.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "bounds.h"
 #include "say.h"
 
-enum op { NOTHING, MALLOC, FREE, REALLOC, ALIGNED, OPS };
+enum op { MALLOC = 1, FREE, REALLOC, ALIGNED };
 
 enum { BLOCKS = 3000, WAVE = 120 };
 
-static volatile size_t counted;
-static size_t worst[OPS], before;
 static void *blocks[BLOCKS];
 static uint64_t seed = 20260102;
-
-static void
-handler(int sig)
-{
-	(void)sig;
-	counted++;
-}
-
-static inline void
-step(size_t on)
-{
-	__asm__ volatile("lea -128(%%rsp), %%rsp; pushfq; pop %%rax;"
-	    "and $~0x100, %%rax; or %0, %%rax; push %%rax; popfq;"
-	    "lea 128(%%rsp), %%rsp" : : "r"(on << 8) : "rax", "cc", "memory");
-}
-
-static inline void
-begin(void)
-{
-	before = counted;
-	step(1);
-}
-
-static inline void
-end(enum op op)
-{
-	size_t n;
-
-	step(0);
-	n = counted - before;
-	if (op != NOTHING)
-		n -= worst[NOTHING];
-	if (n > worst[op])
-		worst[op] = n;
-}
 
 static void *
 take(size_t size)
 {
 	void *block;
 
-	begin();
+	bound_begin();
 	block = malloc(size);
-	end(MALLOC);
+	bound_end(MALLOC);
 	MUST(block);
 	return block;
 }
@@ -72,9 +35,9 @@ take(size_t size)
 static void
 give(void *block)
 {
-	begin();
+	bound_begin();
 	free(block);
-	end(FREE);
+	bound_end(FREE);
 }
 
 static void *
@@ -82,9 +45,9 @@ take_aligned(size_t align, size_t size)
 {
 	void *block;
 
-	begin();
+	bound_begin();
 	block = aligned_alloc(align, size);
-	end(ALIGNED);
+	bound_end(ALIGNED);
 	MUST(block && (uintptr_t)block % align == 0);
 	return block;
 }
@@ -94,14 +57,14 @@ static void *
 resize(void *block, size_t size)
 {
 	uintptr_t old = (uintptr_t)block;
-	size_t kept = worst[REALLOC];
+	size_t kept = bound_worst[REALLOC];
 
-	begin();
+	bound_begin();
 	block = realloc(block, size);
-	end(REALLOC);
+	bound_end(REALLOC);
 	MUST(block);
 	if ((uintptr_t)block != old)
-		worst[REALLOC] = kept;
+		bound_worst[REALLOC] = kept;
 	return block;
 }
 
@@ -189,14 +152,12 @@ main(int argc, char **argv)
 {
 	pthread_t id;
 
-	signal(SIGTRAP, handler);
 	if (argc > 2)
 		MUST(!pthread_create(&id, NULL, sleeps, NULL));
 	free(malloc(1));
 	free(aligned_alloc(64, 64));
 	free(realloc(malloc(10), 1000));
-	begin();
-	end(NOTHING);
+	bound_start();
 	for (size_t size = 24; size < 70000; size *= 12)
 		try_waves(size);
 	try_aligned_waves(64);
@@ -204,6 +165,7 @@ main(int argc, char **argv)
 	try_growth();
 	try_random(atoi(argv[1]));
 	say("malloc=%zu free=%zu realloc=%zu aligned_alloc=%zu\n",
-	    worst[MALLOC], worst[FREE], worst[REALLOC], worst[ALIGNED]);
+	    bound_worst[MALLOC], bound_worst[FREE], bound_worst[REALLOC],
+	    bound_worst[ALIGNED]);
 	return 0;
 }

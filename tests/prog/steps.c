@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "say.h"
+#include "step.h"
 
 static volatile size_t handled;
 
@@ -17,14 +18,6 @@ handler(int sig)
 	(void)sig;
 	free(malloc(200));
 	handled++;
-}
-
-static void
-step(size_t on)
-{
-	__asm__ volatile("lea -128(%%rsp), %%rsp; pushfq; pop %%rax;"
-	    "and $~0x100, %%rax; or %0, %%rax; push %%rax; popfq;"
-	    "lea 128(%%rsp), %%rsp" : : "r"(on << 8) : "rax", "cc", "memory");
 }
 
 static void *

@@ -4,75 +4,34 @@
  * random.  Says the worst of each operation. */
 #include "lib/tlsf/tlsf.h"
 
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
+#include "bounds.h"
 #include "say.h"
 
-enum op { NOTHING, MALLOC, FREE, RESIZE, MEMALIGN, OPS };
+enum op { MALLOC = 1, FREE, RESIZE, MEMALIGN };
 
 enum {
 	UNIT = TLSF_ALIGN,
 	BLOCKS = 400,
 };
 
-static volatile size_t counted;
-static size_t worst[OPS], before;
 static struct tlsf t;
 static char *pool;
 static size_t next_hole;
 static const size_t pool_bytes = (size_t)1 << 40;
 static uint64_t seed = 20260101;
 
-static void
-handler(int sig)
-{
-	(void)sig;
-	counted++;
-}
-
-static inline void
-step(size_t on)
-{
-#ifdef __x86_64__
-	__asm__ volatile("lea -128(%%rsp), %%rsp; pushfq; pop %%rax;"
-	    "and $~0x100, %%rax; or %0, %%rax; push %%rax; popfq;"
-	    "lea 128(%%rsp), %%rsp" : : "r"(on << 8) : "rax", "cc", "memory");
-#else
-	counted += on;
-#endif
-}
-
-static void
-begin(void)
-{
-	before = counted;
-	step(1);
-}
-
-static void
-end(enum op op)
-{
-	size_t n;
-
-	step(0);
-	n = counted - before;
-	if (op != NOTHING)
-		n -= worst[NOTHING];
-	if (n > worst[op])
-		worst[op] = n;
-}
-
 static void *
 take(size_t size)
 {
 	void *block;
 
-	begin();
+	bound_begin();
 	block = tlsf_malloc(&t, size);
-	end(MALLOC);
+	bound_end(MALLOC);
 	return block;
 }
 
@@ -81,9 +40,9 @@ take_aligned(size_t align, size_t size)
 {
 	void *block;
 
-	begin();
+	bound_begin();
 	block = tlsf_memalign(&t, align, size);
-	end(MEMALIGN);
+	bound_end(MEMALIGN);
 	MUST(!((uintptr_t)block & (align - 1)));
 	return block;
 }
@@ -93,9 +52,9 @@ give(void *block)
 {
 	enum tlsf_fault fault;
 
-	begin();
+	bound_begin();
 	fault = tlsf_free(&t, block);
-	end(FREE);
+	bound_end(FREE);
 	MUST(!fault);
 }
 
@@ -104,9 +63,9 @@ resize(void *block, size_t size)
 {
 	bool done;
 
-	begin();
+	bound_begin();
 	done = tlsf_resize(&t, block, size);
-	end(RESIZE);
+	bound_end(RESIZE);
 	return done;
 }
 
@@ -319,10 +278,8 @@ main(int argc, char **argv)
 	pool = mmap(NULL, pool_bytes, PROT_READ | PROT_WRITE,
 	    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	MUST(pool != MAP_FAILED);
-	signal(SIGTRAP, handler);
-	begin();
-	end(NOTHING);
-	MUST(worst[NOTHING] > 0);
+	bound_start();
+	MUST(bound_worst[0] > 0);
 
 #ifndef __OPTIMIZE__
 	say("unoptimized\n");
@@ -334,7 +291,8 @@ main(int argc, char **argv)
 	try_all_aligned();
 	try_random(7, times / 2);
 	try_random(18, times / 2);
-	say("malloc=%zu free=%zu resize=%zu memalign=%zu\n", worst[MALLOC],
-	    worst[FREE], worst[RESIZE], worst[MEMALIGN]);
+	say("malloc=%zu free=%zu resize=%zu memalign=%zu\n",
+	    bound_worst[MALLOC], bound_worst[FREE], bound_worst[RESIZE],
+	    bound_worst[MEMALIGN]);
 	return 0;
 }
