@@ -72,7 +72,9 @@ rt_start(void)
 		return;
 	rt_mode = RT_STARTING;
 	hh_real_find();
-	if (hh_conf_wanted())
+	/* With more rights than its caller has, it does not do what the
+	 * caller's variables say. */
+	if (!hh_conf_secure() && hh_conf_wanted())
 		serve();
 	else
 		rt_mode = RT_ASIDE;
