@@ -207,9 +207,8 @@ reader_ticks_per_s(const struct reader *r)
 	uint64_t ns = now->monotonic_ns - h->start.monotonic_ns;
 	uint64_t ticks = now->ticks - h->start.ticks;
 
-	if (h->clock == LOG_CLOCK_MONOTONIC)
-		return 1e9;
-	if (now->monotonic_ns > h->start.monotonic_ns && ns >= FAR_APART_NS
+	if (h->clock != LOG_CLOCK_MONOTONIC
+	    && now->monotonic_ns > h->start.monotonic_ns && ns >= FAR_APART_NS
 	    && now->ticks > h->start.ticks)
 		return (double)ticks / ((double)ns / 1e9);
 	return h->ticks_per_s ? (double)h->ticks_per_s : 1e9;

@@ -261,6 +261,9 @@ START_TEST(seconds_follow_two_far_instants_or_the_rough_rate)
 	r.head.h.now[1].monotonic_ns = r.head.h.start.monotonic_ns + 500000000;
 	ck_assert_double_eq(reader_ticks_per_s(&r), 4000);
 	r.head.h.now[1].ticks = 0;
+	r.head.h.clock = LOG_CLOCK_MONOTONIC;
+	r.head.h.ticks_per_s = 125000000;
+	ck_assert_double_eq(reader_ticks_per_s(&r), 125000000);
 	r.head.h.ticks_per_s = 0;
 	ck_assert(reader_ticks_per_s(&r) > 0);
 	reader_close(&r);
