@@ -3,6 +3,7 @@
 #include "lock.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <linux/futex.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -68,23 +69,20 @@ watch(struct rt_lock *lock)
 }
 
 static long
-futex(struct rt_lock *lock, int operation, uint32_t value,
-    const struct timespec *time)
+futex(_Atomic uint32_t *word, int operation, const struct timespec *time)
 {
-	return hh_sys_call(SYS_futex, (long)(uintptr_t)&lock->holder,
-	    operation | FUTEX_PRIVATE_FLAG, value, (long)(uintptr_t)time, 0, 0);
+	return hh_sys_call(SYS_futex, (long)(uintptr_t)word,
+	    operation | FUTEX_PRIVATE_FLAG, 0, (long)(uintptr_t)time, 0, 0);
 }
 
-/* Asleep, unless it has changed hands; nobody wakes us. */
+/* Asleep for a moment; nobody wakes us.  Not at the holder's word: the
+ * kernel takes whoever waits there for one that inherits priority. */
 static void
 offer(struct rt_lock *lock)
 {
 	const struct timespec moment = { .tv_nsec = OFFER_NS };
-	uint32_t holder = atomic_load_explicit(&lock->holder,
-	    memory_order_relaxed);
 
-	if (holder)
-		futex(lock, FUTEX_WAIT, holder, &moment);
+	futex(&lock->idle, FUTEX_WAIT, &moment);
 }
 
 /* The kernel takes it for us and sets the holder; or it is looked at again
@@ -98,7 +96,7 @@ wait_a_while(struct rt_lock *lock)
 		.tv_nsec = (long)(ns % 1000000000),
 	};
 
-	return futex(lock, FUTEX_LOCK_PI, 0, &until) == 0 || try(lock);
+	return futex(&lock->holder, FUTEX_LOCK_PI, &until) == 0 || try(lock);
 }
 
 bool
@@ -129,9 +127,14 @@ rt_lock_wait(struct rt_lock *lock)
 void
 rt_lock_wake(struct rt_lock *lock)
 {
+	long error;
+
 	atomic_thread_fence(memory_order_release);
+	while ((error = futex(&lock->holder, FUTEX_UNLOCK_PI, NULL))
+	    == -EAGAIN || error == -EINTR)
+		;
 	/* A vfork child is another thread under its parent's name: the kernel
 	 * does not let it hand over. */
-	if (futex(lock, FUTEX_UNLOCK_PI, 0, NULL) != 0)
+	if (error == -EPERM)
 		atomic_store_explicit(&lock->holder, 0, memory_order_release);
 }

@@ -14,6 +14,7 @@
 /* 0, or the holder's tid; the kernel adds a bit when there are waiters. */
 struct rt_lock {
 	_Atomic uint32_t holder;
+	_Atomic uint32_t idle;	/* always 0: where one waits for a moment */
 };
 
 /* The calling thread's id; 0 while it is not known, as in a forked child. */
