@@ -21,7 +21,8 @@ enum {
 	LOCKS_PAGE = 4096,
 };
 
-/* What all caches may hold grows with the pool. */
+/* What all caches may hold is a part of the pool that there is at start: it
+ * stays when that grows. */
 static void
 set_bounds(void)
 {
