@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Events as bytes: each writer directly above its reader.
  *
- * What is frequent has a short form, two to twelve bytes:
+ * What is frequent has a short form, one to twelve bytes:
  *
- *     tag  [time step]  [size]  address step
+ *     tag  [time step]  [size]  [address step]
  *
  *     tag bits 0-1  1 malloc, 2 free, 3 calloc
- *          bits 2-4  bytes of the address step, 1 to 7
+ *          bits 2-4  bytes of the address step, 0 to 7
  *          bits 5-6  0
  *          bit  7    there is a time step
  *
@@ -120,11 +120,11 @@ log_little(uint64_t v)
 #endif
 }
 
-/* How many bytes hold V; one for 0, which saves a branch. */
+/* How many bytes hold V, which is not 0. */
 static inline unsigned
 log_bytes_of(uint64_t v)
 {
-	return ((63 ^ (unsigned)__builtin_clzll(v | 1)) >> 3) + 1;
+	return ((63 ^ (unsigned)__builtin_clzll(v)) >> 3) + 1;
 }
 
 /* Whether an event has a short form.  16 bytes on, and no further apart
@@ -139,15 +139,16 @@ log_is_short(const struct log_writer *w, uint64_t address, uint64_t size,
 }
 
 /* Store the short form of an event that has one.  LOG_EVENT_ROOM bytes must
- * be free at w->at.  SIZE is 0 for free; DT, in ticks, is stored if TIMED. */
+ * be free at w->at.  SIZE is 0 for free; DT, in ticks, is stored if TIMED.
+ * What is at once given up, or served again, needs no address. */
 static inline void
 log_put_short(struct log_writer *w, enum log_kind kind, uint64_t address,
     uint64_t size, bool timed, uint64_t dt)
 {
 	unsigned char *at = w->at;
-	uint64_t z = log_zigzag((address >> 4) - w->last);
-	unsigned step_bytes = log_bytes_of(z), bits = 8;
-	uint64_t low = kind | step_bytes << 2, high = 0;
+	uint64_t step = (address >> 4) - w->last;
+	unsigned step_bytes = 0, bits = 8;
+	uint64_t low = kind;
 
 	if (timed) {
 		low |= 128 | dt << 8;
@@ -158,17 +159,24 @@ log_put_short(struct log_writer *w, enum log_kind kind, uint64_t address,
 		low |= size << bits;
 		bits += 16;
 	}
-	if (bits > 8)	/* else the step has 56 bits to itself */
-		high = log_little(z >> (64 - bits));
-	low = log_little(low | z << bits);
+	if (step) {
+		uint64_t z = log_zigzag(step), high = 0;
 
-	/* The high half first: the tag makes it an event.  Pairs with the
-	 * acquire of whoever reads the log while we live. */
-	memcpy(at + 8, &high, 8);
+		step_bytes = log_bytes_of(z);
+		if (bits > 8)	/* else the step has 56 bits to itself */
+			high = z >> (64 - bits);
+		low |= step_bytes << 2 | z << bits;
+
+		/* The high half first: the tag makes it an event. */
+		high = log_little(high);
+		memcpy(at + 8, &high, 8);
+		w->last = address >> 4;
+	}
+	/* Pairs with the acquire of whoever reads the log while we live. */
+	low = log_little(low);
 	atomic_thread_fence(memory_order_release);
 	memcpy(at, &low, 8);
 	w->at = at + bits / 8 + step_bytes;
-	w->last = address >> 4;
 }
 
 /* A long form being put together, away from the log. */

@@ -46,25 +46,26 @@ START_TEST(short_forms_are_read_as_written)
 	static const uint64_t sizes[] = { 0, 1, 255, 256, 65535, 65536,
 	    0xffffff, 0x1000000, UINT32_MAX };
 	static const uint64_t addresses[] = { 16, 0x1000, 0x7fffffffe000,
-	    0x5555555592a0, UINT64_C(0x7ffffffffffff0) };
+	    0x5555555592a0, UINT64_C(0x7ffffffffffff0), 0x12340 };
 	static const uint64_t steps[] = { 0, 1, 127, 128, 0x7fff };
 	static const enum log_kind kinds[] = { LOG_MALLOC, LOG_FREE,
 	    LOG_CALLOC };
 	unsigned shorts = 0;
 
-	for (unsigned i = 0; i < 9 * 5 * 5 * 3; i++) {
-		unsigned char bytes[ROOM] = { 0 };
+	for (unsigned i = 0; i < 9 * 6 * 5 * 3; i++) {
+		unsigned char bytes[ROOM];
 		struct log_writer w = { .at = bytes, .last = 0x1234 };
 		enum log_kind kind = kinds[i % 3];
 		uint64_t size = kind == LOG_FREE ? 0 : sizes[i / 3 % 9];
-		uint64_t address = addresses[i / 27 % 5];
-		uint64_t dt = steps[i / 135];
+		uint64_t address = addresses[i / 27 % 6];
+		uint64_t dt = steps[i / 162];
 		struct log_event e;
 		struct log_reader r;
 
 		if (!log_is_short(&w, address, size, dt))
 			continue;
 		shorts++;
+		memset(bytes, 0xff, sizeof bytes);	/* of an older chunk */
 		log_put_short(&w, kind, address, size, dt != 0, dt);
 		ck_assert_int_le(w.at - bytes, LOG_EVENT_ROOM);
 		r = reader_of(bytes, ROOM);
@@ -79,6 +80,20 @@ START_TEST(short_forms_are_read_as_written)
 		try_all_cuts(bytes, (size_t)(w.at - bytes), &e);
 	}
 	ck_assert_uint_gt(shorts, 100);
+}
+END_TEST
+
+START_TEST(what_is_given_up_at_once_is_one_byte)
+{
+	unsigned char bytes[ROOM] = { 0 };
+	struct log_writer w = { .at = bytes };
+
+	log_put_short(&w, LOG_MALLOC, 0x5000, 64, false, 0);
+	w.at = bytes;
+	log_put_short(&w, LOG_FREE, 0x5000, 0, false, 0);
+	ck_assert_ptr_eq(w.at, bytes + 1);
+	log_put_short(&w, LOG_MALLOC, 0x5000, 64, false, 0);
+	ck_assert_ptr_eq(w.at, bytes + 1 + 3);
 }
 END_TEST
 
@@ -258,6 +273,7 @@ static void
 add(TCase *t)
 {
 	tcase_add_test(t, short_forms_are_read_as_written);
+	tcase_add_test(t, what_is_given_up_at_once_is_one_byte);
 	tcase_add_test(t, what_has_no_short_form_says_so);
 	tcase_add_test(t, long_forms_are_read_as_written);
 	tcase_add_test(t, a_realloc_has_two_addresses);
