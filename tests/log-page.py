@@ -11,14 +11,16 @@ import sys
 
 MALLOC, FREE, CALLOC = 1, 2, 3
 (TIME, ALLOC, XFREE, REALLOC, RESIZE, RESIZED, FAILED, THREAD, NAME, MARK,
- PAUSE, RESUME, NESTED, INHERIT, MAP) = range(4, 61 + 3, 4)[:15]
+ PAUSE, RESUME, NESTED, INHERIT, MAP, FRAME, OBJECT, PATH,
+ UNLOAD) = range(4, 77, 4)
 CALLS = ("malloc calloc realloc reallocarray posix_memalign aligned_alloc "
          "memalign valloc pvalloc free mmap munmap mremap brk").split()
 # What a body holds behind the time: i integer, a address, t the rest.
 BODIES = {TIME: "", ALLOC: "iiiai", XFREE: "a", REALLOC: "aaii",
           RESIZE: "a", RESIZED: "aii", FAILED: "ii", THREAD: "iit",
           NAME: "it", MARK: "t", PAUSE: "", RESUME: "", NESTED: "iii",
-          INHERIT: "iii", MAP: "iiiii"}
+          INHERIT: "iii", MAP: "iiiii", FRAME: "iii", OBJECT: "iiiit",
+          PATH: "t", UNLOAD: "i"}
 M64 = 2 ** 64 - 1
 
 
@@ -74,7 +76,7 @@ class Chunk:
             self.time += int.from_bytes(self.data[at:at + 2], "little")
             at += 2
         size = int.from_bytes(self.data[at:at + sizes], "little")
-        at += sizes
+        at += sizes + (tag >> 5 & 3)
         step = int.from_bytes(self.data[at:at + steps], "little")
         self.last = self.last + unzigzag(step) & M64
         usable = usable_of(self.rule, size)

@@ -197,7 +197,7 @@ take_long(struct stream *s, const struct log_event *e)
 		    ? e->text_bytes : sizeof s->name);
 		return true;
 	default:
-		return e->kind <= LOG_X_MAP;
+		return e->kind < LOG_X_KINDS;
 	}
 }
 

@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "log/codec.h"
+#include "log/decode.h"
 #include "reader.h"
 
 enum {

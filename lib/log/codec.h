@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Events as bytes: each writer directly above its reader.
+/* Events as bytes, and how they are written; decode.h reads them.
  *
- * What is frequent has a short form, one to twelve bytes:
+ * What is frequent has a short form, one to fifteen bytes:
  *
- *     tag  [time step]  [size]  [address step]
+ *     tag  [time step]  [size]  [stack]  [address step]
  *
  *     tag bits 0-1  1 malloc, 2 free, 3 calloc
  *          bits 2-4  bytes of the address step, 0 to 7
- *          bits 5-6  0
+ *          bits 5-6  bytes of the stack, 0 to 3; free has none
  *          bit  7    there is a time step
  *
  * The time step is ticks in two bytes; without it the event is as late as
- * the one before.  The size, which free has not, is two bytes.  The address
- * step is from the last address of the chunk, over 16, zigzag (0 -1 1 -2 as
+ * the one before.  The size, which free has not, is two bytes.  The stack is
+ * the number of its innermost frame, without it unknown.  The address step
+ * is from the last address of the chunk, over 16, zigzag (0 -1 1 -2 as
  * 0 1 2 3).  All are little-endian.
  *
  * All else has a long form: a tag that is a multiple of 4, the length of
@@ -40,11 +41,12 @@ enum log_kind {
 	/* Long forms; every body begins with the time step in ticks. */
 	LOG_X_TIME = 1 << 2,	/* nothing more: only the time went on */
 	LOG_X_ALLOC = 2 << 2,	/* call, size, log2 of alignment (0 none),
-				 * address, excess */
+				 * address, excess, [stack] */
 	LOG_X_FREE = 3 << 2,	/* address */
-	LOG_X_REALLOC = 4 << 2,	/* old address, address, size, excess */
+	LOG_X_REALLOC = 4 << 2,	/* old address, address, size, excess,
+				 * [stack] */
 	LOG_X_RESIZE = 5 << 2,	/* old address: a realloc begins */
-	LOG_X_RESIZED = 6 << 2,	/* address, size, excess: and ends */
+	LOG_X_RESIZED = 6 << 2,	/* address, size, excess, [stack]: it ends */
 	LOG_X_FAILED = 7 << 2,	/* call, size; a begun realloc ends so too */
 	LOG_X_THREAD = 8 << 2,	/* tid, pthread_t, name: its events follow */
 	LOG_X_NAME = 9 << 2,	/* pthread_t, name: from now on */
@@ -57,6 +59,13 @@ enum log_kind {
 				 * come so far in this slot when we forked */
 	LOG_X_MAP = 15 << 2,	/* call, address, length, old address and
 				 * length */
+	LOG_X_FRAME = 16 << 2,	/* number, number of its caller (0: none),
+				 * return address: stacks are trees of these */
+	LOG_X_OBJECT = 17 << 2,	/* bias, address, length, bytes of the build
+				 * id, build id, path: mapped from now on */
+	LOG_X_PATH = 18 << 2,	/* more of that object's path */
+	LOG_X_UNLOAD = 19 << 2,	/* address: that object is gone */
+	LOG_X_KINDS = 20 << 2
 };
 
 /* Addresses in long forms are steps in bytes from 16 times the last one. */
@@ -69,7 +78,11 @@ enum log_call {
 	LOG_CALLS
 };
 
-enum { LOG_LONG_MAX = 2 + 255 };
+enum {
+	LOG_LONG_MAX = 2 + 255,
+	LOG_FRAMES_MOST = (1 << 24) - 1,	/* numbers of three bytes */
+	LOG_BUILD_ID_MOST = 32,
+};
 
 /* Where a writer stands.  Only one thread has it in hand. */
 struct log_writer {
@@ -94,8 +107,12 @@ struct log_event {
 	uint64_t seq;
 	uint32_t offset;
 	uint64_t self;
-	const char *text;	/* name or label, not NUL-terminated */
+	uint32_t stack;		/* its innermost frame; 0: unknown */
+	uint32_t caller;	/* of a frame */
+	const char *text;	/* name, label or path, not NUL-terminated */
 	uint32_t text_bytes;
+	const unsigned char *build_id;
+	uint32_t build_id_bytes;
 };
 
 static inline uint64_t
@@ -179,6 +196,29 @@ log_put_short(struct log_writer *w, enum log_kind kind, uint64_t address,
 	w->at = at + bits / 8 + step_bytes;
 }
 
+/* The same for an event that has a stack: LOG_FRAMES_MOST at most. */
+static inline void
+log_put_stacked(struct log_writer *w, enum log_kind kind, uint64_t address,
+    uint64_t size, uint64_t dt, uint32_t stack)
+{
+	uint64_t z = log_zigzag((address >> 4) - w->last);
+	unsigned step_bytes = z ? log_bytes_of(z) : 0;
+	unsigned stack_bytes = stack ? log_bytes_of(stack) : 0;
+	unsigned bits = 40 + 8 * stack_bytes;
+	uint64_t low = kind | step_bytes << 2 | stack_bytes << 5 | 128
+	    | dt << 8 | size << 24 | (uint64_t)stack << 40;
+	uint64_t high = bits < 64 ? z >> (64 - bits) : z;
+
+	low = log_little(bits < 64 ? low | z << bits : low);
+	high = log_little(high);
+	memcpy(w->at + 8, &high, 8);
+	atomic_thread_fence(memory_order_release);
+	memcpy(w->at, &low, 8);
+	w->at += bits / 8 + step_bytes;
+	w->last = address >> 4;
+	w->ticks += dt;
+}
+
 /* A long form being put together, away from the log. */
 struct log_long {
 	unsigned char *at;
@@ -208,8 +248,8 @@ log_long_address(struct log_long *l, struct log_writer *w, uint64_t address)
 	w->last = address >> 4;
 }
 
-/* As much of TEXT as fits. */
-static inline void
+/* As much of TEXT as fits: that much is returned. */
+static inline size_t
 log_long_text(struct log_long *l, const char *text, size_t bytes)
 {
 	size_t room = (size_t)(l->bytes + LOG_LONG_MAX - l->at);
@@ -218,6 +258,46 @@ log_long_text(struct log_long *l, const char *text, size_t bytes)
 		bytes = room;
 	memcpy(l->at, text, bytes);
 	l->at += bytes;
+	return bytes;
+}
+
+/* The last of an event's integers, if it has a stack at all. */
+static inline void
+log_long_stack(struct log_long *l, uint32_t stack)
+{
+	if (stack)
+		log_long_uint(l, stack);
+}
+
+/* Something with code in it that the loader mapped. */
+struct log_object {
+	uint64_t bias;		/* from its own addresses to the process's */
+	uint64_t address;	/* where its mapping begins */
+	uint64_t bytes;
+	const unsigned char *build_id;
+	size_t build_id_bytes;	/* LOG_BUILD_ID_MOST at most */
+};
+
+/* A LOG_X_OBJECT with as much of PATH as fits, which is returned; the rest
+ * goes into one LOG_X_PATH after the other. */
+static inline size_t
+log_long_object(struct log_long *l, const struct log_object *o,
+    const char *path, size_t bytes, uint64_t dt)
+{
+	log_long_begin(l, LOG_X_OBJECT, dt);
+	log_long_uint(l, o->bias);
+	log_long_uint(l, o->address);
+	log_long_uint(l, o->bytes);
+	log_long_uint(l, o->build_id_bytes);
+	log_long_text(l, (const char *)o->build_id, o->build_id_bytes);
+	return log_long_text(l, path, bytes);
+}
+
+static inline size_t
+log_long_path(struct log_long *l, const char *path, size_t bytes)
+{
+	log_long_begin(l, LOG_X_PATH, 0);
+	return log_long_text(l, path, bytes);
 }
 
 /* What it takes in the log, with the zero byte that ends the events. */
@@ -240,225 +320,6 @@ log_put_long(struct log_writer *w, struct log_long *l, uint64_t dt)
 	w->at[0] = l->bytes[0];
 	w->at += bytes;
 	w->ticks += dt;
-}
-
-/* Where a reader stands: AT to END, nothing of it trusted. */
-struct log_reader {
-	const unsigned char *at, *end;
-	uint64_t last, ticks;
-	uint32_t usable_rule;
-};
-
-static inline bool
-log_get_uint(const unsigned char **at, const unsigned char *end, uint64_t *v)
-{
-	*v = 0;
-	for (unsigned shift = 0; *at < end && shift < 64; shift += 7) {
-		uint64_t bits = **at & 0x7f;
-
-		if (shift == 63 && bits > 1)
-			return false;
-		*v |= bits << shift;
-		if (!(*(*at)++ & 0x80))
-			return true;
-	}
-	return false;
-}
-
-/* BYTES bytes, little-endian; at most 8, all before END. */
-static inline uint64_t
-log_get_little(const unsigned char *at, unsigned bytes)
-{
-	uint64_t v = 0;
-
-	for (unsigned i = 0; i < bytes; i++)
-		v |= (uint64_t)at[i] << 8 * i;
-	return v;
-}
-
-static inline int
-log_get_short(struct log_reader *r, struct log_event *e)
-{
-	const unsigned char *at = r->at + 1;
-	unsigned tag = r->at[0];
-	unsigned time_bytes = tag & 128 ? 2 : 0, step_bytes = tag >> 2 & 7;
-	unsigned size_bytes;
-
-	e->kind = (enum log_kind)(tag & 3);
-	size_bytes = e->kind == LOG_FREE ? 0 : 2;
-	if (tag & 0x60
-	    || (size_t)(r->end - at) < time_bytes + size_bytes + step_bytes)
-		return -1;
-
-	r->ticks += log_get_little(at, time_bytes);
-	at += time_bytes;
-	e->size = log_get_little(at, size_bytes);
-	at += size_bytes;
-	r->last += log_unzigzag(log_get_little(at, step_bytes));
-	r->at = at + step_bytes;
-	e->ticks = r->ticks;
-	e->address = r->last << 4;
-	e->align = 0;
-	e->call = e->kind == LOG_FREE ? LOG_CALL_FREE
-	    : e->kind == LOG_MALLOC ? LOG_CALL_MALLOC : LOG_CALL_CALLOC;
-	e->usable = log_usable_expected(r->usable_rule, e->size);
-	return 1;
-}
-
-static inline bool
-log_get_address(struct log_reader *r, const unsigned char **at,
-    const unsigned char *end, uint64_t *address)
-{
-	uint64_t z;
-
-	if (!log_get_uint(at, end, &z))
-		return false;
-	*address = (r->last << 4) + log_unzigzag(z);
-	r->last = *address >> 4;
-	return true;
-}
-
-static inline bool
-log_get_call(const unsigned char **at, const unsigned char *end,
-    enum log_call *call)
-{
-	uint64_t v;
-
-	if (!log_get_uint(at, end, &v) || v >= LOG_CALLS)
-		return false;
-	*call = (enum log_call)v;
-	return true;
-}
-
-/* Size and how much more than it is usable. */
-static inline bool
-log_get_size(const unsigned char **at, const unsigned char *end,
-    struct log_event *e)
-{
-	uint64_t excess;
-
-	if (!log_get_uint(at, end, &e->size) || !log_get_uint(at, end, &excess))
-		return false;
-	e->usable = e->size + excess;
-	return e->usable >= e->size;
-}
-
-static inline bool
-log_get_place(const unsigned char **at, const unsigned char *end,
-    struct log_event *e)
-{
-	uint64_t slot, offset;
-
-	if (!log_get_uint(at, end, &slot) || !log_get_uint(at, end, &e->seq)
-	    || !log_get_uint(at, end, &offset)
-	    || slot > UINT32_MAX || offset > LOG_MAX_CHUNK_BYTES)
-		return false;
-	e->slot = (uint32_t)slot;
-	e->offset = (uint32_t)offset;
-	return true;
-}
-
-static inline void
-log_get_text(const unsigned char *at, const unsigned char *end,
-    struct log_event *e)
-{
-	e->text = (const char *)at;
-	e->text_bytes = (uint32_t)(end - at);
-}
-
-static inline bool
-log_get_body(struct log_reader *r, const unsigned char *at,
-    const unsigned char *end, struct log_event *e)
-{
-	uint64_t v;
-
-	switch (e->kind) {
-	case LOG_X_ALLOC:
-		if (!log_get_call(&at, end, &e->call)
-		    || !log_get_uint(&at, end, &e->size)
-		    || !log_get_uint(&at, end, &v) || v > 63
-		    || !log_get_address(r, &at, end, &e->address))
-			return false;
-		e->align = v ? UINT64_C(1) << v : 0;
-		if (!log_get_uint(&at, end, &v) || e->size + v < v)
-			return false;
-		e->usable = e->size + v;
-		return true;
-	case LOG_X_FREE:
-	case LOG_X_RESIZE:
-		e->call = e->kind == LOG_X_FREE ? LOG_CALL_FREE
-		    : LOG_CALL_REALLOC;
-		return log_get_address(r, &at, end, &e->address);
-	case LOG_X_REALLOC:
-		e->call = LOG_CALL_REALLOC;
-		return log_get_address(r, &at, end, &e->old)
-		    && log_get_address(r, &at, end, &e->address)
-		    && log_get_size(&at, end, e);
-	case LOG_X_RESIZED:
-		e->call = LOG_CALL_REALLOC;
-		return log_get_address(r, &at, end, &e->address)
-		    && log_get_size(&at, end, e);
-	case LOG_X_FAILED:
-		return log_get_call(&at, end, &e->call)
-		    && log_get_uint(&at, end, &e->size);
-	case LOG_X_THREAD:
-		if (!log_get_uint(&at, end, &v) || v > INT32_MAX
-		    || !log_get_uint(&at, end, &e->self))
-			return false;
-		e->tid = (int32_t)v;
-		log_get_text(at, end, e);
-		return true;
-	case LOG_X_NAME:
-		if (!log_get_uint(&at, end, &e->self))
-			return false;
-		log_get_text(at, end, e);
-		return true;
-	case LOG_X_MARK:
-		log_get_text(at, end, e);
-		return true;
-	case LOG_X_NESTED:
-	case LOG_X_INHERIT:
-		return log_get_place(&at, end, e);
-	case LOG_X_MAP:
-		return log_get_call(&at, end, &e->call)
-		    && log_get_uint(&at, end, &e->address)
-		    && log_get_uint(&at, end, &e->size)
-		    && log_get_uint(&at, end, &e->old)
-		    && log_get_uint(&at, end, &e->old_size);
-	default:	/* only the time, or from a later version */
-		return true;
-	}
-}
-
-static inline int
-log_get_long(struct log_reader *r, struct log_event *e)
-{
-	const unsigned char *at = r->at + 2, *end;
-	uint64_t dt;
-
-	if (r->end - r->at < 2 || r->end - at < r->at[1])
-		return -1;
-	e->kind = (enum log_kind)r->at[0];
-	end = at + r->at[1];
-	if (!log_get_uint(&at, end, &dt))
-		return -1;
-	r->ticks += dt;
-	e->ticks = r->ticks;
-	e->align = 0;
-	if (!log_get_body(r, at, end, e))
-		return -1;
-	r->at = end;
-	return 1;
-}
-
-/* The next event into *E: 1; the events end: 0; what follows is none: -1,
- * and the reader stands before it. */
-static inline int
-log_get(struct log_reader *r, struct log_event *e)
-{
-	if (r->at >= r->end || r->at[0] == LOG_END)
-		return 0;
-	return r->at[0] & 3 ? log_get_short(r, e) : log_get_long(r, e);
 }
 
 #endif

@@ -188,6 +188,11 @@ struct log_header {
 	uint32_t timeline_used;		/* live */
 	uint32_t slots;			/* live; how many were made */
 	struct log_counters others;	/* live; of threads without a slot */
+
+	uint32_t stack_depth;		/* most frames of a stack; 0: none */
+	uint32_t frames;		/* live; numbers given to frames */
+	uint64_t sample_bytes;		/* 0, or the mean from one recorded
+					 * allocation to the next */
 };
 
 /* Page 0 the fixed part, page 1 the timeline, page 2 the marks, then texts. */

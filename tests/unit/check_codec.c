@@ -2,7 +2,7 @@
 /* What is written is read; what is cut or mad is refused. */
 #include <stdlib.h>
 
-#include "log/codec.h"
+#include "log/decode.h"
 #include "unit.h"
 
 enum { ROOM = 4096 };
@@ -94,6 +94,72 @@ START_TEST(what_is_given_up_at_once_is_one_byte)
 	ck_assert_ptr_eq(w.at, bytes + 1);
 	log_put_short(&w, LOG_MALLOC, 0x5000, 64, false, 0);
 	ck_assert_ptr_eq(w.at, bytes + 1 + 3);
+}
+END_TEST
+
+START_TEST(a_stack_takes_up_to_three_bytes)
+{
+	static const uint32_t stacks[] = { 0, 1, 255, 256, 65535, 65536,
+	    LOG_FRAMES_MOST };
+	static const uint64_t addresses[] = { 0x12340, 0x12350,
+	    UINT64_C(0x7ffffffffffff0) };
+
+	for (unsigned i = 0; i < 7 * 3; i++) {
+		unsigned char bytes[ROOM];
+		struct log_writer w = { .at = bytes, .last = 0x1234 };
+		uint64_t address = addresses[i / 7];
+		struct log_event e;
+		struct log_reader r;
+
+		memset(bytes, 0xff, sizeof bytes);
+		log_put_stacked(&w, LOG_CALLOC, address, 0xabcd, 0x1234,
+		    stacks[i % 7]);
+		ck_assert_int_le(w.at - bytes, LOG_EVENT_ROOM - 1);
+		try_all_cuts(bytes, (size_t)(w.at - bytes), &e);
+		r = reader_of(bytes, ROOM);
+		r.last = 0x1234;
+		ck_assert_int_eq(log_get(&r, &e), 1);
+		ck_assert_int_eq(e.kind, LOG_CALLOC);
+		ck_assert_uint_eq(e.address, address);
+		ck_assert_uint_eq(e.size, 0xabcd);
+		ck_assert_uint_eq(e.ticks, 0x1234);
+		ck_assert_uint_eq(e.stack, stacks[i % 7]);
+		ck_assert_int_eq(log_get(&r, &e), 0);
+	}
+}
+END_TEST
+
+START_TEST(an_object_has_a_build_id_and_a_path_of_any_length)
+{
+	static const unsigned char id[20] = "0123456789abcdefghi";
+	const struct log_object o = { 0x7f0000000000, 0x7f0000001000, 0x2000,
+	    id, sizeof id };
+	unsigned char bytes[ROOM] = { 0 };
+	struct log_writer w = { .at = bytes };
+	struct log_reader r;
+	struct log_event e;
+	struct log_long l;
+	char path[300];
+	size_t first, rest;
+
+	memset(path, 'p', sizeof path);
+	first = log_long_object(&l, &o, path, sizeof path, 5);
+	log_put_long(&w, &l, 5);
+	rest = log_long_path(&l, path + first, sizeof path - first);
+	ck_assert_uint_eq(first + rest, sizeof path);
+	log_put_long(&w, &l, 0);
+	r = reader_of(bytes, ROOM);
+	ck_assert_int_eq(log_get(&r, &e), 1);
+	ck_assert_int_eq(e.kind, LOG_X_OBJECT);
+	ck_assert_uint_eq(e.old, o.bias);
+	ck_assert_uint_eq(e.address, o.address);
+	ck_assert_uint_eq(e.size, o.bytes);
+	ck_assert_uint_eq(e.build_id_bytes, sizeof id);
+	ck_assert_mem_eq(e.build_id, id, sizeof id);
+	ck_assert_uint_eq(e.text_bytes, first);
+	ck_assert_int_eq(log_get(&r, &e), 1);
+	ck_assert_int_eq(e.kind, LOG_X_PATH);
+	ck_assert_uint_eq(e.text_bytes, rest);
 }
 END_TEST
 
@@ -209,6 +275,8 @@ START_TEST(mad_bodies_are_refused)
 		{ { LOG_X_FREE, 1, 0 }, 3 },
 		{ { LOG_X_FAILED, 3, 0, LOG_CALLS, 1 }, 5 },
 		{ { LOG_X_ALLOC, 6, 0, 0, 1, 64, 2, 0 }, 8 },
+		{ { LOG_X_FRAME, 4, 0, 1, 0, 255 }, 6 },
+		{ { LOG_X_OBJECT, 6, 0, 1, 2, 3, 2, 9 }, 8 },
 		{ { LOG_X_TIME, 11, 255, 255, 255, 255, 255, 255, 255, 255,
 		    255, 255, 1 }, 13 },
 		{ { LOG_X_TIME, 10, 255, 255, 255, 255, 255, 255, 255, 255,
@@ -274,6 +342,8 @@ add(TCase *t)
 {
 	tcase_add_test(t, short_forms_are_read_as_written);
 	tcase_add_test(t, what_is_given_up_at_once_is_one_byte);
+	tcase_add_test(t, a_stack_takes_up_to_three_bytes);
+	tcase_add_test(t, an_object_has_a_build_id_and_a_path_of_any_length);
 	tcase_add_test(t, what_has_no_short_form_says_so);
 	tcase_add_test(t, long_forms_are_read_as_written);
 	tcase_add_test(t, a_realloc_has_two_addresses);

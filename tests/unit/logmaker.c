@@ -135,11 +135,22 @@ void
 maker_malloc(struct maker *m, unsigned slot, uint64_t address, uint64_t size,
     uint64_t dt)
 {
+	maker_malloc_at(m, slot, address, size, dt, 0);
+}
+
+void
+maker_malloc_at(struct maker *m, unsigned slot, uint64_t address,
+    uint64_t size, uint64_t dt, uint32_t stack)
+{
 	struct log_writer *w = writer(m, slot);
 	struct log_long l;
 
 	m->slots[slot].counters.allocations++;
-	if (put_short(w, LOG_MALLOC, address, size, dt))
+	if (stack && log_is_short(w, address, size, dt)) {
+		log_put_stacked(w, LOG_MALLOC, address, size, dt, stack);
+		return;
+	}
+	if (!stack && put_short(w, LOG_MALLOC, address, size, dt))
 		return;
 	log_long_begin(&l, LOG_X_ALLOC, dt);
 	log_long_uint(&l, LOG_CALL_MALLOC);
@@ -147,6 +158,7 @@ maker_malloc(struct maker *m, unsigned slot, uint64_t address, uint64_t size,
 	log_long_uint(&l, 0);
 	log_long_address(&l, w, address);
 	log_long_uint(&l, log_usable_expected(LOG_USABLE_GLIBC, size) - size);
+	log_long_stack(&l, stack);
 	log_put_long(w, &l, dt);
 }
 
@@ -185,6 +197,13 @@ void
 maker_realloc(struct maker *m, unsigned slot, uint64_t old, uint64_t address,
     uint64_t size, uint64_t dt)
 {
+	maker_realloc_at(m, slot, old, address, size, dt, 0);
+}
+
+void
+maker_realloc_at(struct maker *m, unsigned slot, uint64_t old,
+    uint64_t address, uint64_t size, uint64_t dt, uint32_t stack)
+{
 	struct log_writer *w = writer(m, slot);
 	struct log_long l;
 
@@ -195,6 +214,7 @@ maker_realloc(struct maker *m, unsigned slot, uint64_t old, uint64_t address,
 	log_long_address(&l, w, address);
 	log_long_uint(&l, size);
 	log_long_uint(&l, 8);
+	log_long_stack(&l, stack);
 	log_put_long(w, &l, dt);
 }
 
@@ -236,6 +256,54 @@ maker_failed(struct maker *m, unsigned slot, enum log_call call,
 	log_long_begin(&l, LOG_X_FAILED, 0);
 	log_long_uint(&l, call);
 	log_long_uint(&l, size);
+	log_put_long(w, &l, 0);
+}
+
+void
+maker_frame(struct maker *m, unsigned slot, uint32_t number, uint32_t caller,
+    uint64_t pc)
+{
+	struct log_writer *w = writer(m, slot);
+	struct log_long l;
+
+	log_long_begin(&l, LOG_X_FRAME, 0);
+	log_long_uint(&l, number);
+	log_long_uint(&l, caller);
+	log_long_uint(&l, pc);
+	log_put_long(w, &l, 0);
+}
+
+/* Its build id is the eight bytes of its bias. */
+void
+maker_object(struct maker *m, unsigned slot, uint64_t bias, uint64_t address,
+    uint64_t bytes, const char *path)
+{
+	struct log_writer *w = writer(m, slot);
+	struct log_object o = {
+		.bias = bias, .address = address, .bytes = bytes,
+		.build_id = (const unsigned char *)&bias,
+		.build_id_bytes = sizeof bias,
+	};
+	struct log_long l;
+	size_t n = strlen(path);
+
+	for (size_t done = log_long_object(&l, &o, path, n, 0);; ) {
+		log_put_long(w, &l, 0);
+		if (done == n)
+			return;
+		w = writer(m, slot);
+		done += log_long_path(&l, path + done, n - done);
+	}
+}
+
+void
+maker_unload(struct maker *m, unsigned slot, uint64_t address)
+{
+	struct log_writer *w = writer(m, slot);
+	struct log_long l;
+
+	log_long_begin(&l, LOG_X_UNLOAD, 0);
+	log_long_uint(&l, address);
 	log_put_long(w, &l, 0);
 }
 

@@ -64,6 +64,17 @@ void maker_mark(struct maker *m, unsigned slot, const char *label,
 void maker_map(struct maker *m, unsigned slot, enum log_call call,
     uint64_t address, uint64_t bytes);
 
+/* Stacks: frame NUMBER was called by CALLER and called from before PC. */
+void maker_frame(struct maker *m, unsigned slot, uint32_t number,
+    uint32_t caller, uint64_t pc);
+void maker_object(struct maker *m, unsigned slot, uint64_t bias,
+    uint64_t address, uint64_t bytes, const char *path);
+void maker_unload(struct maker *m, unsigned slot, uint64_t address);
+void maker_malloc_at(struct maker *m, unsigned slot, uint64_t address,
+    uint64_t size, uint64_t dt, uint32_t stack);
+void maker_realloc_at(struct maker *m, unsigned slot, uint64_t old,
+    uint64_t address, uint64_t size, uint64_t dt, uint32_t stack);
+
 /* LOG_X_NESTED or LOG_X_INHERIT: a place. */
 void maker_place(struct maker *m, unsigned slot, enum log_kind kind,
     uint32_t of, uint64_t seq, uint32_t offset);

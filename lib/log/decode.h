@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Events from bytes, of which none is trusted: what codec.h writes. */
+#ifndef LOG_DECODE_H
+#define LOG_DECODE_H
+
+#include "codec.h"
+
+/* Where a reader stands: AT to END, nothing of it trusted. */
+struct log_reader {
+	const unsigned char *at, *end;
+	uint64_t last, ticks;
+	uint32_t usable_rule;
+};
+
+static inline bool
+log_get_uint(const unsigned char **at, const unsigned char *end, uint64_t *v)
+{
+	*v = 0;
+	for (unsigned shift = 0; *at < end && shift < 64; shift += 7) {
+		uint64_t bits = **at & 0x7f;
+
+		if (shift == 63 && bits > 1)
+			return false;
+		*v |= bits << shift;
+		if (!(*(*at)++ & 0x80))
+			return true;
+	}
+	return false;
+}
+
+/* BYTES bytes, little-endian; at most 8, all before END. */
+static inline uint64_t
+log_get_little(const unsigned char *at, unsigned bytes)
+{
+	uint64_t v = 0;
+
+	for (unsigned i = 0; i < bytes; i++)
+		v |= (uint64_t)at[i] << 8 * i;
+	return v;
+}
+
+static inline int
+log_get_short(struct log_reader *r, struct log_event *e)
+{
+	const unsigned char *at = r->at + 1;
+	unsigned tag = r->at[0];
+	unsigned time_bytes = tag & 128 ? 2 : 0, step_bytes = tag >> 2 & 7;
+	unsigned size_bytes, stack_bytes = tag >> 5 & 3;
+
+	e->kind = (enum log_kind)(tag & 3);
+	size_bytes = e->kind == LOG_FREE ? 0 : 2;
+	if ((e->kind == LOG_FREE && stack_bytes) || (size_t)(r->end - at)
+	    < time_bytes + size_bytes + stack_bytes + step_bytes)
+		return -1;
+
+	r->ticks += log_get_little(at, time_bytes);
+	at += time_bytes;
+	e->size = log_get_little(at, size_bytes);
+	at += size_bytes;
+	e->stack = (uint32_t)log_get_little(at, stack_bytes);
+	at += stack_bytes;
+	r->last += log_unzigzag(log_get_little(at, step_bytes));
+	r->at = at + step_bytes;
+	e->ticks = r->ticks;
+	e->address = r->last << 4;
+	e->align = 0;
+	e->call = e->kind == LOG_FREE ? LOG_CALL_FREE
+	    : e->kind == LOG_MALLOC ? LOG_CALL_MALLOC : LOG_CALL_CALLOC;
+	e->usable = log_usable_expected(r->usable_rule, e->size);
+	return 1;
+}
+
+static inline bool
+log_get_address(struct log_reader *r, const unsigned char **at,
+    const unsigned char *end, uint64_t *address)
+{
+	uint64_t z;
+
+	if (!log_get_uint(at, end, &z))
+		return false;
+	*address = (r->last << 4) + log_unzigzag(z);
+	r->last = *address >> 4;
+	return true;
+}
+
+static inline bool
+log_get_call(const unsigned char **at, const unsigned char *end,
+    enum log_call *call)
+{
+	uint64_t v;
+
+	if (!log_get_uint(at, end, &v) || v >= LOG_CALLS)
+		return false;
+	*call = (enum log_call)v;
+	return true;
+}
+
+/* Size and how much more than it is usable. */
+static inline bool
+log_get_size(const unsigned char **at, const unsigned char *end,
+    struct log_event *e)
+{
+	uint64_t excess;
+
+	if (!log_get_uint(at, end, &e->size) || !log_get_uint(at, end, &excess))
+		return false;
+	e->usable = e->size + excess;
+	return e->usable >= e->size;
+}
+
+static inline bool
+log_get_place(const unsigned char **at, const unsigned char *end,
+    struct log_event *e)
+{
+	uint64_t slot, offset;
+
+	if (!log_get_uint(at, end, &slot) || !log_get_uint(at, end, &e->seq)
+	    || !log_get_uint(at, end, &offset)
+	    || slot > UINT32_MAX || offset > LOG_MAX_CHUNK_BYTES)
+		return false;
+	e->slot = (uint32_t)slot;
+	e->offset = (uint32_t)offset;
+	return true;
+}
+
+/* What an event has only if stacks are on. */
+static inline bool
+log_get_stack(const unsigned char **at, const unsigned char *end,
+    struct log_event *e)
+{
+	uint64_t v = 0;
+
+	if (*at < end && (!log_get_uint(at, end, &v) || v > LOG_FRAMES_MOST))
+		return false;
+	e->stack = (uint32_t)v;
+	return true;
+}
+
+static inline bool
+log_get_frame(const unsigned char **at, const unsigned char *end,
+    struct log_event *e)
+{
+	uint64_t number, caller;
+
+	if (!log_get_uint(at, end, &number) || !log_get_uint(at, end, &caller)
+	    || !log_get_uint(at, end, &e->address)
+	    || number > LOG_FRAMES_MOST || caller > LOG_FRAMES_MOST)
+		return false;
+	e->stack = (uint32_t)number;
+	e->caller = (uint32_t)caller;
+	return true;
+}
+
+static inline void
+log_get_text(const unsigned char *at, const unsigned char *end,
+    struct log_event *e)
+{
+	e->text = (const char *)at;
+	e->text_bytes = (uint32_t)(end - at);
+}
+
+/* The bias is in e->old. */
+static inline bool
+log_get_object(const unsigned char *at, const unsigned char *end,
+    struct log_event *e)
+{
+	uint64_t bytes;
+
+	if (!log_get_uint(&at, end, &e->old)
+	    || !log_get_uint(&at, end, &e->address)
+	    || !log_get_uint(&at, end, &e->size)
+	    || !log_get_uint(&at, end, &bytes)
+	    || bytes > LOG_BUILD_ID_MOST || bytes > (size_t)(end - at))
+		return false;
+	e->build_id = at;
+	e->build_id_bytes = (uint32_t)bytes;
+	log_get_text(at + bytes, end, e);
+	return true;
+}
+
+static inline bool
+log_get_body(struct log_reader *r, const unsigned char *at,
+    const unsigned char *end, struct log_event *e)
+{
+	uint64_t v;
+
+	switch (e->kind) {
+	case LOG_X_ALLOC:
+		if (!log_get_call(&at, end, &e->call)
+		    || !log_get_uint(&at, end, &e->size)
+		    || !log_get_uint(&at, end, &v) || v > 63
+		    || !log_get_address(r, &at, end, &e->address))
+			return false;
+		e->align = v ? UINT64_C(1) << v : 0;
+		if (!log_get_uint(&at, end, &v) || e->size + v < v)
+			return false;
+		e->usable = e->size + v;
+		return log_get_stack(&at, end, e);
+	case LOG_X_FREE:
+	case LOG_X_RESIZE:
+		e->call = e->kind == LOG_X_FREE ? LOG_CALL_FREE
+		    : LOG_CALL_REALLOC;
+		return log_get_address(r, &at, end, &e->address);
+	case LOG_X_REALLOC:
+		e->call = LOG_CALL_REALLOC;
+		return log_get_address(r, &at, end, &e->old)
+		    && log_get_address(r, &at, end, &e->address)
+		    && log_get_size(&at, end, e)
+		    && log_get_stack(&at, end, e);
+	case LOG_X_RESIZED:
+		e->call = LOG_CALL_REALLOC;
+		return log_get_address(r, &at, end, &e->address)
+		    && log_get_size(&at, end, e)
+		    && log_get_stack(&at, end, e);
+	case LOG_X_FAILED:
+		return log_get_call(&at, end, &e->call)
+		    && log_get_uint(&at, end, &e->size);
+	case LOG_X_THREAD:
+		if (!log_get_uint(&at, end, &v) || v > INT32_MAX
+		    || !log_get_uint(&at, end, &e->self))
+			return false;
+		e->tid = (int32_t)v;
+		log_get_text(at, end, e);
+		return true;
+	case LOG_X_NAME:
+		if (!log_get_uint(&at, end, &e->self))
+			return false;
+		log_get_text(at, end, e);
+		return true;
+	case LOG_X_MARK:
+	case LOG_X_PATH:
+		log_get_text(at, end, e);
+		return true;
+	case LOG_X_FRAME:
+		return log_get_frame(&at, end, e);
+	case LOG_X_OBJECT:
+		return log_get_object(at, end, e);
+	case LOG_X_UNLOAD:
+		return log_get_uint(&at, end, &e->address);
+	case LOG_X_NESTED:
+	case LOG_X_INHERIT:
+		return log_get_place(&at, end, e);
+	case LOG_X_MAP:
+		return log_get_call(&at, end, &e->call)
+		    && log_get_uint(&at, end, &e->address)
+		    && log_get_uint(&at, end, &e->size)
+		    && log_get_uint(&at, end, &e->old)
+		    && log_get_uint(&at, end, &e->old_size);
+	default:	/* only the time, or from a later version */
+		return true;
+	}
+}
+
+static inline int
+log_get_long(struct log_reader *r, struct log_event *e)
+{
+	const unsigned char *at = r->at + 2, *end;
+	uint64_t dt;
+
+	if (r->end - r->at < 2 || r->end - at < r->at[1])
+		return -1;
+	e->kind = (enum log_kind)r->at[0];
+	end = at + r->at[1];
+	if (!log_get_uint(&at, end, &dt))
+		return -1;
+	r->ticks += dt;
+	e->ticks = r->ticks;
+	e->align = 0;
+	if (!log_get_body(r, at, end, e))
+		return -1;
+	r->at = end;
+	return 1;
+}
+
+/* The next event into *E: 1; the events end: 0; what follows is none: -1,
+ * and the reader stands before it. */
+static inline int
+log_get(struct log_reader *r, struct log_event *e)
+{
+	if (r->at >= r->end || r->at[0] == LOG_END)
+		return 0;
+	return r->at[0] & 3 ? log_get_short(r, e) : log_get_long(r, e);
+}
+
+#endif
