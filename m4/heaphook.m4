@@ -55,3 +55,25 @@ AC_DEFUN([HH_OPTIONAL], [
 	hh_summary="$hh_summary
   m4_format([%-11s], [$2]) $hh_found"
 ])
+
+# HH_DEMANGLER: have_IBERTY, DEMANGLE_LIBS and a line for the summary.  What
+# knows Rust's names too is taken; else libstdc++ is looked for at run time.
+AC_DEFUN([HH_DEMANGLER], [
+	AC_CACHE_CHECK([for cplus_demangle in -liberty], [hh_cv_iberty], [
+		hh_libs=$LIBS
+		LIBS="-liberty $LIBS"
+		AC_LINK_IFELSE([AC_LANG_PROGRAM(
+			[[#include <libiberty/demangle.h>]],
+			[[return !cplus_demangle("_Z1fv", DMGL_AUTO);]])],
+			[hh_cv_iberty=yes], [hh_cv_iberty=no])
+		LIBS=$hh_libs
+	])
+	have_IBERTY=$hh_cv_iberty
+	AS_IF([test "$have_IBERTY" = yes],
+		[DEMANGLE_LIBS=-liberty hh_found=yes],
+		[DEMANGLE_LIBS=$HOOK_LIBS
+		hh_found="no: C++ names by libstdc++, no newer Rust names"])
+	AC_SUBST([DEMANGLE_LIBS])
+	hh_summary="$hh_summary
+  libiberty   $hh_found"
+])

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "builds.h"
+
+#include <elfutils/libdwelf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <gelf.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "room.h"
+
+/* A cut file lacks what comes last: a section, or the table of them. */
+static bool
+is_whole(Elf *elf, uint64_t bytes)
+{
+	GElf_Ehdr head;
+	size_t count;
+	Elf_Scn *section = NULL;
+
+	if (!gelf_getehdr(elf, &head) || elf_getshdrnum(elf, &count)
+	    || (head.e_shoff && !count))
+		return false;
+	while ((section = elf_nextscn(elf, section))) {
+		GElf_Shdr s;
+
+		if (!gelf_getshdr(section, &s))
+			return false;
+		if (s.sh_type != SHT_NOBITS && s.sh_type != SHT_NULL
+		    && (s.sh_offset > bytes || s.sh_size > bytes - s.sh_offset))
+			return false;
+	}
+	return true;
+}
+
+/* The first bytes of a build id, as many as a person compares. */
+static const char *
+short_id(char text[20], const unsigned char *id, size_t bytes)
+{
+	if (!bytes)
+		return "none";
+	for (size_t i = 0; i < bytes && i < 8; i++)
+		snprintf(text + 2 * i, 3, "%02x", id[i]);
+	return text;
+}
+
+static bool
+is_build(Elf *elf, const struct symbols_object *object, char why[BUILDS_WHY])
+{
+	char is[20], was[20];
+	const void *id = NULL;
+	ssize_t bytes = dwelf_elf_gnu_build_id(elf, &id);
+	size_t count = bytes > 0 ? (size_t)bytes : 0;
+
+	if (count == object->build_id_bytes
+	    && (!count || !memcmp(id, object->build_id, count)))
+		return true;
+	snprintf(why, BUILDS_WHY,
+	    "was replaced since: its build id is %s, the log's is %s",
+	    short_id(is, id, count),
+	    short_id(was, object->build_id, object->build_id_bytes));
+	return false;
+}
+
+static bool
+is_good(int fd, const struct symbols_object *object, char why[BUILDS_WHY])
+{
+	struct stat st;
+	Elf *elf;
+	bool good = false;
+
+	if (fstat(fd, &st) || !S_ISREG(st.st_mode)) {
+		snprintf(why, BUILDS_WHY, "is not a file");
+		return false;
+	}
+	elf_version(EV_CURRENT);
+	elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
+	if (!elf || elf_kind(elf) != ELF_K_ELF)
+		snprintf(why, BUILDS_WHY, "is not an ELF file");
+	else if (!is_whole(elf, (uint64_t)st.st_size))
+		snprintf(why, BUILDS_WHY, "is damaged: it ends early");
+	else
+		good = is_build(elf, object, why);
+	elf_end(elf);
+	return good;
+}
+
+/* NONBLOCK: a log may name a pipe. */
+static int
+try(const char *path, const struct symbols_object *object, char why[BUILDS_WHY])
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+
+	if (fd < 0) {
+		snprintf(why, BUILDS_WHY, errno == ENOENT ? "is gone"
+		    : "cannot be read: %s", strerror(errno));
+		return -1;
+	}
+	if (is_good(fd, object, why))
+		return fd;
+	close(fd);
+	return -1;
+}
+
+/* FORMAT, in a new PATH, and what is there. */
+__attribute__((format(printf, 3, 4)))
+static int
+try_at(const struct symbols_object *object, char **path,
+    const char *format, ...)
+{
+	char unasked[BUILDS_WHY];
+	va_list args;
+	int fd;
+
+	va_start(args, format);
+	if (vasprintf(path, format, args) < 0)
+		room_none();
+	va_end(args);
+	fd = try(*path, object, unasked);
+	if (fd < 0)
+		free(*path);
+	return fd;
+}
+
+/* .build-id/ab/cdef.debug is the debug file, without .debug the object. */
+static int
+try_by_id(const struct symbols_object *object, const char *folder, char **path)
+{
+	unsigned bytes = object->build_id_bytes;
+	char *hex = room_new(bytes + 1, 2);
+	int fd;
+
+	for (unsigned i = 0; i < bytes; i++)
+		snprintf(hex + 2 * i, 3, "%02x", object->build_id[i]);
+	fd = try_at(object, path, "%s/.build-id/%.2s/%s.debug", folder, hex,
+	    hex + 2);
+	if (fd < 0)
+		fd = try_at(object, path, "%s/.build-id/%.2s/%s", folder, hex,
+		    hex + 2);
+	free(hex);
+	return fd;
+}
+
+static int
+try_below(const struct symbols_object *object, const char *folder, char **path)
+{
+	const char *slash = strrchr(object->path, '/');
+	int fd = try_by_id(object, folder, path);
+
+	if (fd < 0)
+		fd = try_at(object, path, "%s/%s", folder, object->path);
+	if (fd < 0 && slash)
+		fd = try_at(object, path, "%s%s", folder, slash);
+	return fd;
+}
+
+int
+builds_open(const struct symbols_object *object, const char *const *folders,
+    char **path, char why[BUILDS_WHY])
+{
+	int fd;
+
+	if (!strchr(object->path, '/')) {
+		snprintf(why, BUILDS_WHY, "is not a file");
+		return -1;
+	}
+	fd = try(object->path, object, why);
+	if (fd >= 0)
+		*path = room_text(object->path, strlen(object->path));
+	/* Without an id one file is as good as another. */
+	for (; fd < 0 && object->build_id_bytes && *folders; folders++)
+		fd = try_below(object, *folders, path);
+	return fd;
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Finding the very build of an object that a log tells of. */
+#ifndef TOOLS_BUILDS_H
+#define TOOLS_BUILDS_H
+
+#include "symbols.h"
+
+/* What is at the object's path if it is that build, else what is below one
+ * of FOLDERS, up to a NULL, by its build id or its path: the object or its
+ * debug file.  Returns a descriptor, with PATH of malloc; or -1, with WHY
+ * the object's path is no help. */
+enum { BUILDS_WHY = 160 };
+int builds_open(const struct symbols_object *object,
+    const char *const *folders, char **path, char why[BUILDS_WHY]);
+
+#endif
