@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "blocks.h"
 
+#include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/random.h>
 
@@ -59,6 +60,27 @@ blocks_grow(struct blocks *b)
 		if (old[i].address)
 			*blocks_place(b, old[i].address) = old[i];
 	munmap(old, n * sizeof *old);
+}
+
+static int
+by_address(const void *a, const void *b)
+{
+	const struct block *x = a, *y = b;
+
+	return (x->address > y->address) - (x->address < y->address);
+}
+
+struct block *
+blocks_list(const struct blocks *b)
+{
+	struct block *list = room_new(b->count, sizeof *list);
+	size_t n = 0;
+
+	for (size_t i = 0; i <= b->mask; i++)
+		if (b->places[i].address)
+			list[n++] = b->places[i];
+	qsort(list, n, sizeof *list, by_address);
+	return list;
 }
 
 /* What stands behind the gap moves into it, if the gap lies on the way from

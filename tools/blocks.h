@@ -14,10 +14,19 @@
 struct block {
 	uint64_t address;	/* 0: the place is free */
 	uint64_t requested;
-	uint64_t usable;
+	uint64_t excess:40;	/* of which more is usable */
+	uint64_t site:24;	/* where, as stacks have it; 0: unknown */
 	uint32_t owner;		/* thread that allocated it */
 	uint32_t when;		/* ticks, the low half: lately or not */
 };
+
+static const uint64_t BLOCK_EXCESS_MOST = (UINT64_C(1) << 40) - 1;
+
+static inline uint64_t
+block_usable(const struct block *b)
+{
+	return b->requested + b->excess;
+}
 
 struct blocks {
 	struct block *places;
@@ -30,6 +39,9 @@ struct blocks {
 void blocks_init(struct blocks *b);
 void blocks_free(struct blocks *b);
 void blocks_grow(struct blocks *b);
+
+/* All there are, by address; the caller frees the list. */
+struct block *blocks_list(const struct blocks *b);
 
 /* Forget BLOCK, which a find or an add has just given. */
 void blocks_remove(struct blocks *b, struct block *block);

@@ -42,7 +42,7 @@ static void
 put_block(FILE *to, const struct block *b)
 {
 	fprintf(to, "0x%" PRIx64 " %" PRIu64 " %" PRIu64 " ", b->address,
-	    b->requested, b->usable);
+	    b->requested, block_usable(b));
 }
 
 static void

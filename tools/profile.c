@@ -9,6 +9,7 @@
 #include "part.h"
 #include "replay.h"
 #include "room.h"
+#include "sites.h"
 #include "timeline.h"
 
 enum { MAX_MARKS = 10000 };
@@ -30,6 +31,8 @@ struct tally {
 	uint64_t marks;
 	uint64_t sizes[PROFILE_SIZES];
 	struct timeline timeline;
+	bool has_sites;
+	struct sites sites;
 	struct profile_thread *threads;
 	size_t thread_room;
 };
@@ -45,7 +48,9 @@ inherited(void *who, const struct block *block)
 	t->inherited_bytes += block->requested;
 	t->live_blocks++;
 	t->live_requested += block->requested;
-	t->live_usable += block->usable;
+	t->live_usable += block_usable(block);
+	if (t->has_sites)
+		sites_change(&t->sites, block, NULL);
 }
 
 static void
@@ -55,6 +60,7 @@ begin(struct tally *t, uint64_t ticks)
 	t->peak_requested = t->live_requested;
 	t->peak_usable = t->live_usable;
 	t->peak_ticks = ticks;
+	sites_peak(&t->sites);
 	timeline_begin(&t->timeline, ticks, t->live_requested);
 }
 
@@ -90,6 +96,8 @@ count_come(struct tally *t, const struct block *block)
 	t->allocations++;
 	add(&t->allocated_bytes, size);
 	t->sizes[size ? 64 - __builtin_clzll(size) : 0]++;
+	if (t->has_sites)
+		sites_count_come(&t->sites, block);
 	if (block->owner != REPLAY_NO_THREAD) {
 		struct profile_thread *thread = thread_of(t, block->owner);
 
@@ -106,6 +114,8 @@ count_free(struct tally *t, const struct replay_step *s)
 
 	t->frees += ours;
 	t->unknown_frees += ours && !s->known;
+	if (t->has_sites && ours)
+		sites_count_free(&t->sites, s);
 	if (s->thread != REPLAY_NO_THREAD)
 		thread_of(t, s->thread)->frees++;
 }
@@ -163,14 +173,17 @@ step(void *who, const struct replay_step *s)
 	if (came) {
 		t->live_blocks++;
 		t->live_requested += s->come.requested;
-		t->live_usable += s->come.usable;
+		t->live_usable += block_usable(&s->come);
 	}
 	if (went) {
 		t->live_blocks--;
 		t->live_requested -= s->gone.requested;
-		t->live_usable -= s->gone.usable;
+		t->live_usable -= block_usable(&s->gone);
 	}
 	t->ticks = s->ticks;
+	if (t->has_sites)
+		sites_change(&t->sites, came ? &s->come : NULL,
+		    went ? &s->gone : NULL);
 	if (!t->begun)
 		return;
 	if (t->peak_usable < t->live_usable)
@@ -178,6 +191,7 @@ step(void *who, const struct replay_step *s)
 	if (t->peak_requested < t->live_requested) {
 		t->peak_requested = t->live_requested;
 		t->peak_ticks = s->ticks;
+		sites_peak(&t->sites);
 	}
 	timeline_add(&t->timeline, s->ticks, t->live_requested);
 	if (came)
@@ -285,6 +299,8 @@ give(struct profile *p, struct tally *t, const struct threads *threads)
 	give_sizes(p, t);
 	give_timeline(p, t);
 	give_threads(p, t, threads);
+	if (t->has_sites)
+		sites_give(p, &t->sites);
 	if (t->marks > MAX_MARKS)
 		problems_note(&t->log->problems, "only the first %d marks are "
 		    "kept", MAX_MARKS);
@@ -296,6 +312,7 @@ count_events(struct profile *p, struct reader *log,
 {
 	struct tally t = {
 		.profile = p, .log = log, .progress = show_progress,
+		.has_sites = log->head.h.stack_depth,
 	};
 	struct replay_watch watch = {
 		.who = &t, .inherited = inherited, .step = step,
@@ -304,6 +321,10 @@ count_events(struct profile *p, struct reader *log,
 	struct replay r;
 	uint64_t end;
 
+	if (t.has_sites) {
+		sites_init(&t.sites);
+		watch.stacks = &t.sites.stacks;
+	}
 	part_find(&t.part, log, part);
 	watch.until = t.part.until;
 	replay_run(&r, log, &watch);
@@ -317,6 +338,8 @@ count_events(struct profile *p, struct reader *log,
 	p->timeline_end_s = reader_seconds(log, end);
 	give(p, &t, &r.threads);
 	replay_free(&r);
+	if (t.has_sites)
+		sites_free(&t.sites);
 	free(t.threads);
 	part_free(&t.part);
 }
@@ -350,6 +373,21 @@ free_texts(struct profile_texts *t)
 	free(t->list);
 }
 
+static void
+free_sites(struct profile *p)
+{
+	for (size_t i = 0; i < p->site_count; i++)
+		free(p->sites[i].stack);
+	for (size_t i = 0; i < p->call_count; i++)
+		free(p->calls[i].frames);
+	for (size_t i = 0; i < p->object_count; i++)
+		free(p->objects[i].path);
+	free(p->sites);
+	free(p->tree);
+	free(p->calls);
+	free(p->objects);
+}
+
 void
 profile_free(struct profile *p)
 {
@@ -365,4 +403,5 @@ profile_free(struct profile *p)
 	free(p->marks);
 	free(p->threads);
 	free(p->timeline);
+	free_sites(p);
 }

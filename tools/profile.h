@@ -40,6 +40,55 @@ struct profile_mark {
 	char *label;
 };
 
+/* An executable or library. */
+struct profile_object {
+	char *path;		/* NULL: unknown */
+	unsigned char build_id[32];
+	unsigned build_id_bytes;
+};
+
+struct profile_call;
+
+/* A function at work.  An inlined one comes before the function it is a part
+ * of; both are at the same call. */
+struct profile_frame {
+	const char *function, *file;	/* NULL: unknown */
+	unsigned line;			/* 0: unknown */
+	bool inlined;
+	bool plumbing;			/* it allocates for its caller, as
+					 * operator new and strdup do */
+	const struct profile_call *call;
+};
+
+/* A place in the code from where something was called. */
+struct profile_call {
+	const struct profile_object *object;	/* NULL: unknown */
+	uint64_t address;	/* in the object's file, to where it returns,
+				 * less 1; without an object in the process */
+	struct profile_frame *frames;	/* innermost first; the last is not
+					 * inlined.  NULL: not named yet */
+	unsigned frame_count;
+};
+
+/* Stacks as a tree; number 0 is none. */
+struct profile_node {
+	uint32_t call;		/* in calls */
+	uint32_t caller;	/* in tree, less than its own number */
+};
+
+/* One stack, and the blocks that were allocated there. */
+struct profile_site {
+	uint32_t frame;		/* innermost, in tree; 0: unknown */
+	const struct profile_frame **stack;	/* innermost first; see
+						 * names.h */
+	unsigned depth;
+	bool suppressed;			/* as leak */
+	uint64_t allocations, allocated_bytes, temporary;
+	uint64_t live_blocks, live_bytes;	/* at the end */
+	uint64_t peak_blocks, peak_bytes;	/* at the program's peak: they
+						 * add up to it */
+};
+
 enum {
 	PROFILE_SIZES = 65,		/* 0, 1, 2-3, 4-7, ... */
 	PROFILE_POINTS = 256,
@@ -85,6 +134,14 @@ struct profile {
 	double timeline_end_s;
 	struct profile_mark *marks;
 	size_t mark_count;
+
+	bool has_sites;			/* stacks were recorded */
+	struct profile_site *sites;
+	size_t site_count;
+	struct profile_node *tree;
+	struct profile_call *calls;
+	struct profile_object *objects;
+	size_t tree_count, call_count, object_count;
 };
 
 /* Which part of a log counts. */

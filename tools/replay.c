@@ -162,9 +162,10 @@ come(struct replay *r, const struct log_event *e, bool force)
 	}
 	block = blocks_take(&r->blocks, block, e->address);
 	block->requested = e->size;
-	block->usable = e->usable;
+	block->excess = e->usable - e->size;
 	block->owner = r->step.thread;
 	block->when = (uint32_t)merge_time(&r->merge);
+	block->site = r->stacks ? stacks_site(r->stacks, e->stack) : 0;
 	r->step.come = *block;
 	r->step.allocated = true;
 	return true;
@@ -311,7 +312,8 @@ end_realloc(struct replay *r, const struct log_event *e, bool force)
 static bool
 is_senseless(const struct log_event *e)
 {
-	return !e->address || e->size > MAX_BLOCK || e->usable > MAX_BLOCK;
+	return !e->address || e->size > MAX_BLOCK
+	    || e->usable - e->size > BLOCK_EXCESS_MOST;
 }
 
 /* Each chunk introduces its thread again.  What another one had not ended
@@ -370,6 +372,8 @@ apply(struct replay *r, const struct log_event *e, bool force)
 			    e->text_bytes);
 		return true;
 	default:
+		if (r->stacks)
+			stacks_take(r->stacks, e);
 		return true;
 	}
 }
@@ -438,6 +442,8 @@ play(struct replay *r, struct reader *log, const struct stream_place *cuts)
 	r->who = room_new(log->slot_count, sizeof *r->who);
 	memset(r->who, 0xff, log->slot_count * sizeof *r->who);
 	r->transit = room_new(log->slot_count, sizeof *r->transit);
+	if (r->stacks)
+		stacks_begin(r->stacks, log->slot_count);
 	merge_open(&r->merge, log, cuts, expect, r);
 	while ((e = merge_next(&r->merge)) && e->ticks < until) {
 		if (!take(r, e))
@@ -451,6 +457,8 @@ play(struct replay *r, struct reader *log, const struct stream_place *cuts)
 	for (size_t i = 0; i < log->slot_count; i++)
 		put_all_back(r, r->transit + i);
 	settle(r, UINT64_MAX);
+	if (r->stacks)
+		stacks_settle(r->stacks);
 	merge_close(&r->merge);
 	free(r->transit);
 	free(r->who);
@@ -483,28 +491,15 @@ inherit(struct replay *r, struct reader *log, unsigned depth)
 	reader_close(&origin);
 }
 
-static int
-by_address(const void *a, const void *b)
-{
-	const struct block *x = a, *y = b;
-
-	return (x->address > y->address) - (x->address < y->address);
-}
-
 static void
 show_inherited(const struct replay *r)
 {
 	struct block *list;
-	size_t n = 0;
 
-	if (!r->blocks.count || !r->watch->inherited)
+	if (!r->watch->inherited)
 		return;
-	list = room_new(r->blocks.count, sizeof *list);
-	for (size_t i = 0; i <= r->blocks.mask; i++)
-		if (r->blocks.places[i].address)
-			list[n++] = r->blocks.places[i];
-	qsort(list, n, sizeof *list, by_address);
-	for (size_t i = 0; i < n; i++)
+	list = blocks_list(&r->blocks);
+	for (size_t i = 0; i < r->blocks.count; i++)
 		r->watch->inherited(r->watch->who, list + i);
 	free(list);
 }
@@ -520,6 +515,12 @@ say_problems(const struct replay *r)
 	if (r->senseless)
 		problems_loss(p, "damaged: %" PRIu64 " events make no sense "
 		    "and are left out", r->senseless);
+	if (r->stacks && r->stacks->senseless)
+		problems_note(p, "damaged: %" PRIu64 " records of stacks make "
+		    "no sense and are left out", r->stacks->senseless);
+	if (r->stacks && r->stacks->unknown)
+		problems_note(p, "%" PRIu64 " stacks are unknown: their "
+		    "frames are not in the log", r->stacks->unknown);
 }
 
 void
@@ -529,6 +530,7 @@ replay_run(struct replay *r, struct reader *log,
 	*r = (struct replay){ 0 };
 	blocks_init(&r->blocks);
 	threads_init(&r->threads);
+	r->stacks = watch->stacks;
 	inherit(r, log, 0);
 	r->watch = watch;
 	show_inherited(r);

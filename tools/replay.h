@@ -11,6 +11,7 @@
 #include "doubts.h"
 #include "merge.h"
 #include "reader.h"
+#include "stacks.h"
 #include "threads.h"
 
 static const uint32_t REPLAY_NO_THREAD = UINT32_MAX;
@@ -35,6 +36,7 @@ struct replay_watch {
 	/* Now and then: how much of the log is done, of 1. */
 	void (*progress)(void *who, double done);
 	uint64_t until;		/* no steps at or after this time */
+	struct stacks *stacks;	/* to be filled; NULL: all sites are 0 */
 };
 
 /* Reallocs on their way: their blocks are live, but not at their addresses.
@@ -55,6 +57,7 @@ struct replay {
 	struct merge merge;
 	struct blocks blocks;
 	struct threads threads;
+	struct stacks *stacks;
 	uint32_t *who;			/* is at work in each slot */
 	struct replay_transit *transit;	/* in each slot */
 	struct doubts doubles;		/* live, where another block is too */

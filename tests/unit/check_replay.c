@@ -45,8 +45,8 @@ step(void *who, const struct replay_step *s)
 		say("-?", 0);
 	if (s->allocated || s->freed || s->known)
 		say(" ", 0);
-	live += s->allocated ? s->come.usable : 0;
-	live -= s->known ? s->gone.usable : 0;
+	live += s->allocated ? block_usable(&s->come) : 0;
+	live -= s->known ? block_usable(&s->gone) : 0;
 }
 
 static void
@@ -54,7 +54,7 @@ inherit(void *who, const struct block *block)
 {
 	ck_assert_ptr_eq(who, &replay);
 	say("(%u) ", block->requested);
-	live += block->usable;
+	live += block_usable(block);
 	inherited++;
 }
 
@@ -73,7 +73,7 @@ steps_of(const char *path, uint64_t until)
 	replay_run(&replay, &r, &watch);
 	for (size_t i = 0; i <= replay.blocks.mask; i++)
 		if (replay.blocks.places[i].address)
-			total += replay.blocks.places[i].usable;
+			total += block_usable(replay.blocks.places + i);
 	ck_assert_uint_eq(total, live);
 	return said;
 }

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sites.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "room.h"
+
+void
+sites_init(struct sites *s)
+{
+	*s = (struct sites){ 0 };
+	stacks_init(&s->stacks);
+}
+
+void
+sites_free(struct sites *s)
+{
+	stacks_free(&s->stacks);
+	free(s->list);
+	free(s->last);
+}
+
+/* LIST, of ROOM, has a place AT, and zeros where it is new. */
+static void *
+need_place(void *list, size_t *room, size_t at, size_t bytes)
+{
+	size_t more = *room ? *room : 64;
+
+	if (at < *room)
+		return list;
+	while (more <= at)
+		more *= 2;
+	list = room_grow(list, more, bytes);
+	memset((char *)list + *room * bytes, 0, (more - *room) * bytes);
+	*room = more;
+	return list;
+}
+
+static struct site *
+site_at(struct sites *s, uint32_t number)
+{
+	s->list = need_place(s->list, &s->room, number, sizeof *s->list);
+	return s->list + number;
+}
+
+/* One that is about to change. */
+static struct site *
+keep_peak(struct sites *s, uint32_t number)
+{
+	struct site *site = site_at(s, number);
+
+	if (site->peak == s->peak)
+		return site;
+	site->peak = s->peak;
+	site->peak_blocks = site->live_blocks;
+	site->peak_bytes = site->live_bytes;
+	return site;
+}
+
+void
+sites_change(struct sites *s, const struct block *come,
+    const struct block *gone)
+{
+	struct site *site;
+
+	if (come) {
+		site = keep_peak(s, come->site);
+		site->live_blocks++;
+		site->live_bytes += come->requested;
+	}
+	if (gone) {
+		site = keep_peak(s, gone->site);
+		site->live_blocks--;
+		site->live_bytes -= gone->requested;
+	}
+}
+
+static uint64_t *
+last_of(struct sites *s, uint32_t thread)
+{
+	s->last = need_place(s->last, &s->last_room, thread, sizeof *s->last);
+	return s->last + thread;
+}
+
+void
+sites_count_come(struct sites *s, const struct block *block)
+{
+	struct site *site = site_at(s, block->site);
+
+	site->allocations++;
+	/* It may be more than 64 bits hold. */
+	if (__builtin_add_overflow(site->allocated_bytes, block->requested,
+	    &site->allocated_bytes))
+		site->allocated_bytes = UINT64_MAX;
+	if (block->owner != REPLAY_NO_THREAD)
+		*last_of(s, block->owner) = block->address;
+}
+
+/* What realloc gives back lives on elsewhere. */
+void
+sites_count_free(struct sites *s, const struct replay_step *step)
+{
+	uint64_t *last;
+
+	if (!step->known || step->allocated || step->thread == REPLAY_NO_THREAD
+	    || step->thread != step->gone.owner)
+		return;
+	last = last_of(s, step->thread);
+	if (*last != step->gone.address)
+		return;
+	*last = 0;
+	site_at(s, step->gone.site)->temporary++;
+}
+
+static void
+add_up(struct profile_site *to, const struct site *site, uint64_t peak)
+{
+	bool same = site->peak != peak;		/* nothing changed since */
+
+	to->allocations += site->allocations;
+	if (__builtin_add_overflow(to->allocated_bytes, site->allocated_bytes,
+	    &to->allocated_bytes))
+		to->allocated_bytes = UINT64_MAX;
+	to->temporary += site->temporary;
+	to->live_blocks += site->live_blocks;
+	to->live_bytes += site->live_bytes;
+	to->peak_blocks += same ? site->live_blocks : site->peak_blocks;
+	to->peak_bytes += same ? site->live_bytes : site->peak_bytes;
+}
+
+/* Sites whose frames are the same are one. */
+static void
+give_sites(struct profile *p, const struct sites *s)
+{
+	size_t *at = room_new(s->stacks.frame_count, sizeof *at);
+	size_t most = s->stacks.site_count < s->room ? s->stacks.site_count
+	    : s->room;
+
+	p->sites = room_new(most, sizeof *p->sites);
+	for (size_t i = 0; i < most; i++) {
+		const struct site *site = s->list + i;
+		uint32_t frame = s->stacks.sites[i];
+
+		if (!site->allocations && !site->live_blocks && !site->peak)
+			continue;
+		if (!at[frame]) {
+			p->sites[p->site_count++].frame = frame;
+			at[frame] = p->site_count;
+		}
+		add_up(p->sites + at[frame] - 1, site, s->peak);
+	}
+	free(at);
+}
+
+static void
+give_objects(struct profile *p, const struct stacks *s)
+{
+	p->object_count = s->object_count;
+	p->objects = room_new(s->object_count, sizeof *p->objects);
+	for (size_t i = 1; i < s->object_count; i++) {
+		const struct stacks_object *from = s->objects + i;
+		struct profile_object *to = p->objects + i;
+
+		to->path = *from->path ? room_text(from->path, STACKS_PATH)
+		    : p->exe ? room_text(p->exe, STACKS_PATH) : NULL;
+		to->build_id_bytes = from->build_id_bytes;
+		memcpy(to->build_id, from->build_id, from->build_id_bytes);
+	}
+}
+
+static void
+give_tree(struct profile *p, const struct stacks *s)
+{
+	p->call_count = s->call_count;
+	p->calls = room_new(s->call_count, sizeof *p->calls);
+	for (size_t i = 1; i < s->call_count; i++) {
+		uint32_t object = s->calls[i].object;
+
+		p->calls[i].object = object ? p->objects + object : NULL;
+		p->calls[i].address = s->calls[i].address;
+	}
+	p->tree_count = s->frame_count;
+	p->tree = room_new(s->frame_count, sizeof *p->tree);
+	for (size_t i = 1; i < s->frame_count; i++)
+		p->tree[i] = (struct profile_node){
+			s->frames[i].call, s->frames[i].caller,
+		};
+}
+
+void
+sites_give(struct profile *p, const struct sites *s)
+{
+	p->has_sites = true;
+	give_objects(p, &s->stacks);
+	give_tree(p, &s->stacks);
+	give_sites(p, s);
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What each site allocated, has, and had when the program had most.
+ *
+ * Nobody goes through all sites at each peak: they are numbered, and a site
+ * that changes keeps what it had at the last, if it has not changed since. */
+#ifndef TOOLS_SITES_H
+#define TOOLS_SITES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "profile.h"
+#include "replay.h"
+
+struct site {
+	uint64_t allocations, allocated_bytes, temporary;
+	uint64_t live_blocks, live_bytes;
+	uint64_t peak_blocks, peak_bytes;	/* at the peak before the last
+						 * change */
+	uint64_t peak;				/* that one's number */
+};
+
+struct sites {
+	struct stacks stacks;
+	struct site *list;		/* by number, as stacks give it */
+	size_t room;
+	uint64_t peak;			/* number of the program's last one */
+	uint64_t *last;			/* by thread: its newest block, if that
+					 * is not freed */
+	size_t last_room;
+};
+
+void sites_init(struct sites *s);
+void sites_free(struct sites *s);
+
+/* Live bytes change: both at one instant.  NULL: nothing. */
+void sites_change(struct sites *s, const struct block *come,
+    const struct block *gone);
+
+/* The program has more live bytes than ever before. */
+static inline void
+sites_peak(struct sites *s)
+{
+	s->peak++;
+}
+
+/* Calls are counted: CAME, and FREED of a block that is known, by a thread. */
+void sites_count_come(struct sites *s, const struct block *block);
+void sites_count_free(struct sites *s, const struct replay_step *step);
+
+/* Into P, which is nothing of it yet. */
+void sites_give(struct profile *p, const struct sites *s);
+
+#endif
