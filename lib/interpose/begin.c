@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "backend.h"
+#include "conf.h"
 #include "real.h"
 
 /* exit and return from main tell their status to on_exit's functions only.
@@ -15,10 +16,19 @@ at_exit(int status, void *unused)
 	hh_backend_exit(status & 0xff);
 }
 
+/* glibc hands every constructor what main gets; others do not. */
 __attribute__((constructor)) static void
-begin(void)
+begin(int argc, char **argv)
 {
-	hh_real_find();
+	(void)argc;
+#ifdef __GLIBC__
+	hh_conf_begin(argv);
+#else
+	(void)argv;
+#endif
+	/* Who is left out may never need them. */
+	if (hh_conf_wanted())
+		hh_real_find();
 	hh_backend_start();
 	on_exit(at_exit, NULL);
 }

@@ -7,7 +7,7 @@
 
 enum { GRAIN = 16 };
 
-_Alignas(4096) unsigned char hh_boot_heap[HH_BOOT_BYTES];
+_Alignas(GRAIN) unsigned char hh_boot_heap[HH_BOOT_BYTES];
 
 static _Atomic size_t used;
 
@@ -33,7 +33,8 @@ hh_boot_alloc(size_t align, size_t size)
 	do {
 		if (align > HH_BOOT_BYTES || size > HH_BOOT_BYTES)
 			goto full;
-		from = (seen + sizeof(size_t) + align - 1) & ~(align - 1);
+		from = seen + sizeof(size_t);
+		from += -((uintptr_t)hh_boot_heap + from) & (align - 1);
 		to = (from + size + GRAIN - 1) & ~(size_t)(GRAIN - 1);
 		if (to > HH_BOOT_BYTES)
 			goto full;

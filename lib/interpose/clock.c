@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "clock.h"
 
+#include "../log/format.h"
+
 #if defined __x86_64__
 #include <cpuid.h>
 #endif
@@ -10,6 +12,7 @@ enum {
 	TICKS_AT_MOST = 300000000,
 	MEASURE_NS = 50000,	/* good to some 2 %, for those who do not
 				 * live long enough for better */
+	PRODUCT_BITS = 34,	/* times the ns of a second: 64 bits */
 };
 
 struct hh_clock hh_clock = {false, NS_SHIFT, 1000000000 >> NS_SHIFT};
@@ -24,21 +27,48 @@ counter_is_steady(void)
 	return __get_cpuid(0x80000007, &a, &b, &c, &d) && (d & 1u << 8);
 }
 
+static struct log_instant first;	/* of the counter itself */
+
+static struct log_instant
+counter_now(void)
+{
+	uint64_t ns = hh_sys_monotonic_ns();
+
+	return (struct log_instant){__builtin_ia32_rdtsc(), ns};
+}
+
+static void
+first_look(void)
+{
+	first = counter_now();
+}
+
+/* Start may have been stopped in between, or waited for a server. */
 static uint64_t
 counter_frequency(void)
 {
-	uint64_t ns = hh_sys_monotonic_ns(), from = __builtin_ia32_rdtsc(), to;
+	struct log_instant now;
+	uint64_t ticks, ns;
 
-	while (hh_sys_monotonic_ns() - ns < MEASURE_NS)
-		;
-	to = __builtin_ia32_rdtsc();
-	return (to - from) * 1000000000 / (hh_sys_monotonic_ns() - ns);
+	do {
+		now = counter_now();
+		ticks = now.ticks - first.ticks;
+		ns = now.monotonic_ns - first.monotonic_ns;
+	} while (ns < MEASURE_NS);
+	for (; ticks >> PRODUCT_BITS; ticks >>= 1)
+		ns >>= 1;
+	return ticks * 1000000000 / ns;
 }
 #elif defined __aarch64__
 static bool
 counter_is_steady(void)
 {
 	return true;
+}
+
+static void
+first_look(void)
+{
 }
 
 static uint64_t
@@ -56,6 +86,11 @@ counter_is_steady(void)
 	return false;
 }
 
+static void
+first_look(void)
+{
+}
+
 static uint64_t
 counter_frequency(void)
 {
@@ -66,8 +101,18 @@ counter_frequency(void)
 void
 hh_clock_choose(void)
 {
-	uint64_t frequency = counter_is_steady() ? counter_frequency() : 0;
+	if (counter_is_steady())
+		first_look();
+}
 
+void
+hh_clock_measure(void)
+{
+	uint64_t frequency;
+
+	if (hh_clock.counter || !counter_is_steady())
+		return;
+	frequency = counter_frequency();
 	if (!frequency)
 		return;
 	hh_clock.shift = 0;

@@ -18,8 +18,11 @@ struct hh_clock {
 
 extern HH_OWN struct hh_clock hh_clock;
 
-/* Find out which clock serves.  Once, before the first hh_ticks(). */
+/* Find out which clock serves and how fast it goes: look, and look again
+ * when other work of start is done, which takes about as long as that must.
+ * Once, before the first hh_ticks(). */
 void hh_clock_choose(void);
+void hh_clock_measure(void);
 
 static inline uint64_t
 hh_ticks(void)

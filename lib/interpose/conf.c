@@ -2,16 +2,18 @@
 #define _GNU_SOURCE
 #include "conf.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <unistd.h>
 
+#include "entry.h"
 #include "sys.h"
 
 enum {
 	ENVIRON_BYTES = 256 * 1024,	/* of which pages in use count */
-	ARGV_BYTES = 32 * 1024,
+	SCRIPT_ARGUMENTS = 12,		/* two each, however nested */
 };
 
 static const char *
@@ -179,22 +181,12 @@ hh_conf_base_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-const char *
-hh_conf_argv(size_t *bytes)
+size_t
+hh_conf_argv(char *text, size_t bytes)
 {
-	static char *text;
-	static long got;
+	long got = hh_sys_slurp("/proc/self/cmdline", text, bytes);
 
-	if (!text) {
-		text = hh_sys_map_private(ARGV_BYTES);
-		if (!text) {
-			*bytes = 0;
-			return "";
-		}
-		got = hh_sys_slurp("/proc/self/cmdline", text, ARGV_BYTES);
-	}
-	*bytes = got > 0 ? (size_t)got : 0;
-	return text;
+	return got > 0 ? (size_t)got : 0;
 }
 
 const char *
@@ -222,14 +214,94 @@ matches_name(const char *pattern, const char *path)
 	    || hh_conf_glob(pattern, hh_conf_base_name(path));
 }
 
+static HH_NEAR char **arguments;	/* NULL: not known yet, or never */
+
+void
+hh_conf_begin(char **argv)
+{
+	arguments = argv;
+}
+
+/* Of a script the kernel names the script and runs its interpreter, which
+ * gets that very name as one of its first arguments. */
+static bool
+may_be_script(const char *name)
+{
+	if (!arguments)
+		return true;
+	for (int i = 1; i <= SCRIPT_ARGUMENTS && arguments[i - 1]
+	    && arguments[i]; i++)
+		if (strcmp(arguments[i], name) == 0)
+			return true;
+	return false;
+}
+
+/* The last part of the file's name, NULL if it takes /proc to tell: the
+ * first look there costs a process more than all the rest of this. */
+static const char *
+file_base_name(void)
+{
+	const char *name = (const char *)getauxval(AT_EXECFN);
+	char byte;
+
+	if (!name || may_be_script(name)
+	    || hh_sys_readlink(name, &byte, 1) != -EINVAL)
+		return NULL;
+	return hh_conf_base_name(name);
+}
+
+/* Whether PATTERN can match a name that begins with a slash. */
+static bool
+is_for_paths(const char *pattern)
+{
+	return strchr("/*?[\\", *pattern);
+}
+
+/* libc knows the name it was called by once it has begun; "" before. */
+static bool
+matches_call(const char *pattern)
+{
+	char name[PATH_MAX];
+
+	if (*program_invocation_name)
+		return matches_name(pattern, program_invocation_name);
+	return hh_conf_argv(name, sizeof name) && matches_name(pattern, name);
+}
+
+/* On the stack: who is left out has no use for a page of ours. */
+static bool
+matches_file(const char *pattern)
+{
+	const char *base = is_for_paths(pattern) ? NULL : file_base_name();
+	char path[PATH_MAX];
+	long got;
+
+	if (base)
+		return hh_conf_glob(pattern, base);
+	got = hh_sys_readlink("/proc/self/exe", path, sizeof path - 1);
+	if (got <= 0)
+		return matches_name(pattern, hh_conf_exe());
+	path[got] = '\0';
+	return matches_name(pattern, path);
+}
+
+static bool
+is_wanted(void)
+{
+	const char *pattern = hh_conf_get("HEAPHOOK_ONLY");
+
+	return !pattern || matches_call(pattern)
+	    || matches_file(pattern);
+}
+
 bool
 hh_conf_wanted(void)
 {
-	const char *pattern = hh_conf_get("HEAPHOOK_ONLY");
-	size_t bytes;
+	static HH_NEAR enum { NOT_ASKED, WANTED, LEFT_OUT } answer;
 
-	return !pattern || matches_name(pattern, hh_conf_exe())
-	    || matches_name(pattern, hh_conf_argv(&bytes));
+	if (answer == NOT_ASKED)
+		answer = is_wanted() ? WANTED : LEFT_OUT;
+	return answer == WANTED;
 }
 
 bool

@@ -20,15 +20,18 @@ bool hh_conf_number(const char *text, int32_t *number);
 /* Shell patterns: * ? [a-z] [!a-z] and \ before a character. */
 bool hh_conf_glob(const char *pattern, const char *text);
 
-/* Whether HEAPHOOK_ONLY lets us act in this process. */
+/* The arguments as libc has them, if it tells. */
+void hh_conf_begin(char **argv);
+
+/* Whether HEAPHOOK_ONLY lets us act in this process; decided once. */
 bool hh_conf_wanted(void);
 
 /* True in a process that runs with more rights than its caller has. */
 bool hh_conf_secure(void);
 
-/* The arguments of the process as NUL-terminated texts one after the other,
- * and how many bytes they are. */
-const char *hh_conf_argv(size_t *bytes);
+/* The arguments of the process as NUL-terminated texts one after the other
+ * to TEXT, BYTES at most with a NUL that ends all; how many bytes they are. */
+size_t hh_conf_argv(char *text, size_t bytes);
 
 /* The file that is run, as the kernel names it; "" when it does not say. */
 const char *hh_conf_exe(void);

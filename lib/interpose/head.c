@@ -2,12 +2,10 @@
 #define _GNU_SOURCE
 #include "head.h"
 
-#include <limits.h>
 #include <stdatomic.h>
 #include <string.h>
-#include <sys/stat.h>
+#include <sys/auxv.h>
 #include <sys/utsname.h>
-#include <unistd.h>
 
 #include "clock.h"
 #include "conf.h"
@@ -19,29 +17,24 @@
 #define PACKAGE_VERSION "0"
 #endif
 
-struct log_head *hh_head;
+HH_NEAR struct log_head *hh_head;
 
 /* What start found out, for the name of the log and for its header. */
-static struct {
+static HH_NEAR struct {
 	struct hh_name_facts name;
 	struct utsname host;
-	uint64_t realtime_ns;
-	struct log_instant instant;
 } facts;
 
 const struct hh_name_facts *
 hh_head_facts(void)
 {
-	facts.realtime_ns = hh_sys_realtime_ns();
-	facts.instant.monotonic_ns = hh_sys_monotonic_ns();
-	facts.instant.ticks = hh_ticks();
 	hh_sys_uname(&facts.host);
 	facts.name = (struct hh_name_facts){
 		.launcher = hh_launcher_find(),
 		.host = facts.host.nodename,
 		.exe = hh_conf_exe(),
 		.pid = hh_sys_getpid(),
-		.start_s = facts.realtime_ns / 1000000000,
+		.start_s = hh_sys_realtime_ns() / 1000000000,
 	};
 	return &facts.name;
 }
@@ -90,9 +83,13 @@ pid_namespace(void)
 static void
 set_boot_id(struct log_header *h)
 {
+	char *end;
+
 	hh_sys_slurp("/proc/sys/kernel/random/boot_id", h->boot_id,
 	    sizeof h->boot_id);
-	h->boot_id[strcspn(h->boot_id, "\n")] = '\0';
+	end = strchr(h->boot_id, '\n');
+	if (end)
+		*end = '\0';
 }
 
 static void
@@ -101,7 +98,7 @@ set_process(struct log_header *h)
 	h->pid = facts.name.pid;
 	h->ppid = hh_sys_getppid();
 	h->uid = hh_sys_getuid();
-	h->page_size = (uint32_t)sysconf(_SC_PAGESIZE);
+	h->page_size = (uint32_t)getauxval(AT_PAGESZ);
 	h->process_start = process_start();
 	h->pid_namespace = pid_namespace();
 	set_boot_id(h);
@@ -124,8 +121,11 @@ set_rank(struct log_header *h)
 static void
 set_clock(struct log_header *h)
 {
-	h->start_realtime_ns = facts.realtime_ns;
-	h->start = h->now[0] = facts.instant;
+	hh_clock_measure();
+	h->start_realtime_ns = hh_sys_realtime_ns();
+	h->start.monotonic_ns = hh_sys_monotonic_ns();
+	h->start.ticks = hh_ticks();
+	h->now[0] = h->start;
 	h->clock = hh_clock.counter ? LOG_CLOCK_COUNTER : LOG_CLOCK_MONOTONIC;
 	h->ticks_per_s = hh_clock.ticks_per_s;
 }
@@ -153,31 +153,40 @@ add_text(struct log_head *head, struct hh_text *t, const char *text)
 	return from;
 }
 
+/* As the kernel has them: one after the other, each with its NUL. */
 static void
 set_argv(struct log_head *head, struct hh_text *t)
 {
-	size_t bytes;
-	const char *argv = hh_conf_argv(&bytes);
+	size_t room = (size_t)(t->end - t->at), bytes;
 
 	head->h.argv = (uint32_t)(t->at - head->text);
-	for (size_t i = 0; i < bytes && !t->cut; i += strlen(argv + i) + 1) {
-		add_text(head, t, argv + i);
+	bytes = hh_conf_argv(t->at, room);
+	for (size_t i = 0; i < bytes; i += strlen(t->at + i) + 1)
 		head->h.argc++;
-	}
-	if (t->cut)
+	if (t->cut || bytes + 1 >= room)
 		head->h.flags |= LOG_FLAG_TEXT_CUT;
+}
+
+/* To where it shall be, for a path is as long as a page. */
+static uint32_t
+add_cwd(struct log_head *head, struct hh_text *t)
+{
+	uint32_t from = (uint32_t)(t->at - head->text);
+	long bytes = hh_sys_getcwd(t->at, (size_t)(t->end - t->at));
+
+	if (bytes <= 0)
+		return add_text(head, t, "");
+	t->at += bytes;
+	return from;
 }
 
 static void
 set_texts(struct log_head *head, const char *origin)
 {
 	struct hh_text t = hh_text_in(head->text, sizeof head->text);
-	static char cwd[PATH_MAX];	/* start may run on a small stack */
 
-	if (hh_sys_getcwd(cwd, sizeof cwd) <= 0)
-		cwd[0] = '\0';
 	head->h.exe = add_text(head, &t, hh_conf_exe());
-	head->h.cwd = add_text(head, &t, cwd);
+	head->h.cwd = add_cwd(head, &t);
 	head->h.origin_path = add_text(head, &t, origin);
 	head->h.next_name = add_text(head, &t, hh_real_order.who);
 	set_argv(head, &t);

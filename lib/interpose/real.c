@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "boot.h"
+#include "conf.h"
 #include "sys.h"
 #include "text.h"
 
@@ -139,8 +140,8 @@ hh_real_find(void)
 {
 	static const struct hh_real boot =
 	    { HH_REAL_HEAP(BOOT) .free = boot_free };
-	static _Atomic int begun;
-	static _Atomic int done;
+	static HH_NEAR _Atomic int begun;
+	static HH_NEAR _Atomic int done;
 	struct hh_real found = { .free = NULL };
 
 	if (atomic_load_explicit(&done, memory_order_acquire))
@@ -154,7 +155,8 @@ hh_real_find(void)
 	}
 	hh_real = boot;
 	look_up(&found);
-	look_at_order(found.malloc);
+	if (hh_conf_wanted())
+		look_at_order(found.malloc);
 	hh_real = found;
 	atomic_store(&done, 1);
 }

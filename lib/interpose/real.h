@@ -82,7 +82,9 @@ bool hh_real_is_ours(const void *at);
  * while the caller starts. */
 bool hh_real_has_peer(void);
 
-/* Look all up, once. */
+/* Look all up, once.  With the first call that needs one at the latest: a
+ * second thread, a forked child's and a dlopen come after a call of malloc,
+ * and there the loader's lock could be taken for ever. */
 void hh_real_find(void);
 
 /* Whichever of the aligned functions CALL is; as hh_backend_memalign(). */

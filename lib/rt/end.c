@@ -57,10 +57,13 @@ hh_backend_seal(void)
 void
 hh_backend_exit(int status)
 {
-	bool is_ours = !rt_sealed && rt_process == hh_sys_getpid();
+	bool is_ours;
 
+	if (rt_mode != RT_SERVING)
+		return;
 	/* Not of a vfork child, which is in our memory only. */
-	if (is_ours && rt_mode == RT_SERVING)
+	is_ours = !rt_sealed && rt_process == hh_sys_getpid();
+	if (is_ours)
 		rt_heap_settle();
 	rt_record_end(LOG_EXITED, status);
 	if (is_ours && hh_summary_wanted())

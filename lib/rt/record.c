@@ -23,14 +23,15 @@ bool rt_record_wanted;
 /* One thread at a time tells; others come again later. */
 static _Atomic bool telling;
 
+static char origin_path[PATH_MAX];
+
 /* What threads have told, under the heap lock; the rest belongs to whoever
  * is telling. */
 static struct {
 	struct rt_told sum;
 	struct rt_totals before;	/* the log: what its parent counted */
 	struct hh_head_origin origin;
-	char origin_path[PATH_MAX];
-} record = { .origin = { record.origin_path, 0, 0 } };
+} record = { .origin = { origin_path, 0, 0 } };
 
 void
 rt_record_figures_to(struct log_pool *to)
@@ -203,8 +204,7 @@ rt_record_tell(void)
 void
 rt_record_leave(bool whole)
 {
-	struct hh_text path = hh_text_in(record.origin_path,
-	    sizeof record.origin_path);
+	struct hh_text path = hh_text_in(origin_path, sizeof origin_path);
 
 	rt_record_pool = NULL;
 	atomic_store(&telling, false);

@@ -72,13 +72,14 @@ rt_start(void)
 	if (rt_mode != RT_UNBORN)
 		return;
 	rt_mode = RT_STARTING;
-	hh_real_find();
 	/* With more rights than its caller has, it does not do what the
 	 * caller's variables say. */
-	if (!hh_conf_secure() && hh_conf_wanted())
-		serve();
-	else
+	if (hh_conf_secure() || !hh_conf_wanted()) {
 		rt_mode = RT_ASIDE;
+		return;
+	}
+	hh_real_find();
+	serve();
 }
 
 bool

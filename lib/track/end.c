@@ -20,7 +20,7 @@
 void
 hh_backend_start(void)
 {
-	struct hh_stream *s = hh_stream_take(0);
+	struct hh_stream *s = hh_start_wanted() ? hh_stream_take(0) : NULL;
 
 	if (s)
 		hh_stream_give(s);

@@ -19,7 +19,7 @@
 
 enum { LEAST_LIMIT = 64 * 1024 };
 
-bool hh_off;
+HH_NEAR bool hh_off;
 
 /* The variables, read once: children do as their parents were told. */
 static struct {
@@ -91,11 +91,10 @@ under_valgrind(void)
 	static const char word[] = "/vgpreload_";
 	const char *at = hh_conf_get("LD_PRELOAD");
 
-	while (at && (at = strstr(at, word))) {
-		at += sizeof word - 1;
-		if (strncmp(at, "core", 4) != 0)
+	for (; at && (at = strchr(at, '/')); at++)
+		if (strncmp(at, word, sizeof word - 1) == 0
+		    && strncmp(at + sizeof word - 1, "core", 4) != 0)
 			return true;
-	}
 	return false;
 }
 
@@ -113,16 +112,22 @@ say_order(void)
 		    (char *)NULL);
 }
 
+bool
+hh_start_wanted(void)
+{
+	if (hh_conf_secure() || !hh_conf_wanted())
+		hh_off = true;
+	return !hh_off;
+}
+
 /* First in the image; false when it is none of our business. */
 static bool
 look_at_image(void)
 {
-	if (hh_conf_secure())
+	if (!hh_start_wanted())
 		return false;
 	hh_real_find();
 	hh_sys_remember_stderr();
-	if (!hh_conf_wanted())
-		return false;
 	read_variables();
 	hh_clock_choose();
 	hh_away_find();

@@ -11,6 +11,9 @@
 /* This image and its children are left alone. */
 extern bool hh_off;
 
+/* False in an image that is none of our business: hh_off, too. */
+bool hh_start_wanted(void);
+
 /* Read the variables, create the log, make its header.  False: hh_off. */
 bool hh_start(const struct hh_head_origin *origin);
 
