@@ -29,6 +29,7 @@ static void
 find_oneself(void)
 {
 	rt_locks->ours = true;
+	rt_heap.forks = false;
 	rt_tid = 0;
 	hh_summary_drop();
 	rt_record_leave(!rt_heap.within);
@@ -45,16 +46,14 @@ find_oneself(void)
 	rt_settings.thread_cache = 0;
 }
 
-/* This thread holds both locks while it forks.  Other handlers of the fork
+/* A thread that forks holds both locks meanwhile.  Other handlers of the fork
  * may come between and allocate. */
-static _Thread_local bool forks;
-
 bool
-rt_heap_lock(void)
+rt_heap_lock_slowly(void)
 {
-	if (__builtin_expect(!rt_locks->ours, 0))
+	if (!rt_locks->ours)
 		find_oneself();
-	if (!rt_lock(&rt_locks->heap) && (!forks || rt_heap.within))
+	if (!rt_lock(&rt_locks->heap) && (!rt_heap.forks || rt_heap.within))
 		return false;
 	rt_heap.within = true;
 	return true;
@@ -74,31 +73,18 @@ stop(enum tlsf_fault fault, const void *block)
 	abort();
 }
 
-/* Whatever was found wrong is said when nobody else waits for it. */
 void
-rt_heap_unlock(void)
+rt_heap_unlock_slowly(void)
 {
 	enum tlsf_fault fault = rt_heap.tlsf.fault;
 
-	if (__builtin_expect(rt_record_pool != NULL, 0))
+	if (rt_record_pool)
 		rt_record_figures();
 	rt_heap.within = false;
-	if (__builtin_expect(!forks, 1))
+	if (!rt_heap.forks)
 		rt_unlock(&rt_locks->heap);
-	if (__builtin_expect(fault != TLSF_FINE, 0))
+	if (fault)
 		stop(fault, rt_heap.tlsf.fault_at);
-}
-
-static void *
-take_locked(unsigned label, size_t size)
-{
-	void *block = rt_heap.depot.bytes[label]
-	    ? tlsf_cache_refill(&rt_mine->cache, &rt_heap.depot,
-	        &rt_heap.tlsf, label)
-	    : tlsf_take(&rt_heap.tlsf, label, size);
-
-	rt_heap.takes += block != NULL;
-	return block;
 }
 
 /* What is kept for nothing better comes back before the pool grows. */
@@ -122,7 +108,7 @@ take_at_last(unsigned label, size_t size)
 	if (!rt_heap_lock())
 		return NULL;
 	drain_locked();
-	block = take_locked(label, size);
+	block = rt_heap_take_locked(label, size);
 	rt_heap_unlock();
 	return block;
 }
@@ -160,13 +146,13 @@ grow(unsigned label, size_t size, struct rt_growth *g)
 		return block;
 	rt_pool_add(&rt_heap.tlsf, g);
 	rt_heap.growths += g->count;
-	block = take_locked(label, size);
+	block = rt_heap_take_locked(label, size);
 	rt_heap_unlock();
 	return block;
 }
 
-static void *
-take_exhausted(unsigned label, size_t size)
+void *
+rt_heap_take_exhausted(unsigned label, size_t size)
 {
 	struct rt_growth g;
 	void *block;
@@ -183,18 +169,6 @@ take_exhausted(unsigned label, size_t size)
 	rt_unlock(&rt_locks->growth);
 	rt_pool_say(&g);
 	return block ? block : give_up(size);
-}
-
-void *
-rt_heap_take(unsigned label, size_t size)
-{
-	void *block;
-
-	if (!rt_heap_lock())
-		return NULL;
-	block = take_locked(label, size);
-	rt_heap_unlock();
-	return block ? block : take_exhausted(label, size);
 }
 
 /* Where libc says that the first stack ends.  The kernel maps nothing else
@@ -223,37 +197,13 @@ rt_heap_twice(const void *block)
 	stop(TLSF_TWICE, block);
 }
 
-/* Marks are all that can be asked of what may be no block. */
-static enum tlsf_fault
-look(const void *block)
+_Noreturn void
+rt_heap_refuse(const void *block)
 {
 	if (tlsf_is(block, TLSF_USED))
-		return tlsf_is_sound(block, tlsf_to_next(block)) ? TLSF_FINE
-		    : TLSF_NEXT_SMASHED;
-	return tlsf_is(block, TLSF_KEPT) || tlsf_is(block, TLSF_FREE)
-	    ? TLSF_TWICE : TLSF_NO_BLOCK;
-}
-
-void
-rt_heap_give(void *block)
-{
-	enum tlsf_fault fault = look(block);
-
-	if (fault)
-		stop(fault, block);
-	if (!rt_heap_lock())
-		return;		/* a handler within the heap: it is lost */
-	if (rt_pool_abandoned(block)) {
-		rt_heap_unlock();
-		return;
-	}
-	if (rt_heap.depot.bytes[tlsf_header(block)->label])
-		tlsf_cache_spill(&rt_mine->cache, &rt_heap.depot,
-		    &rt_heap.tlsf, block);
-	else
-		tlsf_free(&rt_heap.tlsf, block);
-	rt_heap.gives++;
-	rt_heap_unlock();
+		stop(TLSF_NEXT_SMASHED, block);
+	stop(tlsf_is(block, TLSF_KEPT) || tlsf_is(block, TLSF_FREE)
+	    ? TLSF_TWICE : TLSF_NO_BLOCK, block);
 }
 
 void
@@ -265,23 +215,6 @@ rt_heap_settle(void)
 	if (block)
 		rt_heap_give(block);
 }
-
-/* In place it has another label, where there are any: what it serves now. */
-static bool
-resize_locked(void *block, size_t size)
-{
-	struct tlsf_header *h = tlsf_header(block);
-
-	if (!tlsf_resize(&rt_heap.tlsf, block, size))
-		return false;
-	if (rt_settings.thread_cache)
-		h->label = (uint8_t)tlsf_label_resized(h->label,
-		    tlsf_usable_of_used(block));
-	rt_heap.takes++;
-	rt_heap.gives++;
-	return true;
-}
-
 
 static void
 give_moved(void *block)
@@ -306,49 +239,78 @@ label_of_moved(const void *block, size_t size)
 static void *
 take_elsewhere_locked(const void *block, size_t size)
 {
-	void *moved = tlsf_take(&rt_heap.tlsf, label_of_moved(block, size),
-	    size);
+	unsigned label = label_of_moved(block, size);
+	size_t kept = tlsf_label_size(label);
+	void *moved = tlsf_take(&rt_heap.tlsf, label, kept ? kept : size);
 
 	rt_heap.takes += moved != NULL;
 	return moved;
 }
 
 /* What grows is given room to grow again; all the more when it creeps. */
-static size_t
+static inline size_t
 with_room(size_t usable, size_t size)
 {
-	if (size <= usable)
-		return size;
 	return tlsf_step_up(size - usable < usable / 8 ? size + size / 8
 	    : size);
 }
 
-/* In place, with room to grow again if it grows, or just so; else another
- * block, and the program's bytes are copied when the lock is free again. */
-void *
-rt_heap_resize(void *block, size_t size)
+/* Another block, and the program's bytes are copied when the lock is free
+ * again. */
+static __attribute__((noinline)) void *
+move(void *block, size_t size)
 {
-	enum tlsf_fault fault = look(block);
-	size_t usable, roomy;
-	void *moved = block;
+	size_t usable = tlsf_usable_of_used(block);
+	void *moved;
 
-	if (fault)
-		stop(fault, block);
-	usable = tlsf_usable_of_used(block);
-	roomy = with_room(usable, size);
 	if (!rt_heap_lock())
 		return NULL;
-	if (rt_pool_abandoned(block) || (!resize_locked(block, roomy)
-	    && !resize_locked(block, size)))
-		moved = take_elsewhere_locked(block, roomy);
+	moved = take_elsewhere_locked(block, size > usable
+	    ? with_room(usable, size) : size);
 	rt_heap_unlock();
 	if (!moved)
-		moved = take_exhausted(label_of_moved(block, size), size);
-	if (!moved || moved == block)
-		return moved;
+		moved = rt_heap_take_exhausted(label_of_moved(block, size),
+		    size);
+	if (!moved)
+		return NULL;
 	memcpy(moved, block, usable < size ? usable : size);
 	give_moved(block);
 	return moved;
+}
+
+/* In place it has another label, where there are any: what it serves now. */
+static inline bool
+resize_locked(void *block, size_t size)
+{
+	size_t usable = tlsf_usable_of_used(block);
+	struct tlsf_header *h = tlsf_header(block);
+
+	if (rt_pool_abandoned(block)
+	    || !(size > usable ? tlsf_grow(&rt_heap.tlsf, block, size,
+	        with_room(usable, size))
+	    : tlsf_resize(&rt_heap.tlsf, block, size)))
+		return false;
+	if (rt_settings.thread_cache)
+		h->label = (uint8_t)tlsf_label_resized(h->label,
+		    tlsf_usable_of_used(block));
+	rt_heap.takes++;
+	rt_heap.gives++;
+	return true;
+}
+
+/* In place, with room to grow again if it grows, or just so; or else moved. */
+void *
+rt_heap_resize(void *block, size_t size)
+{
+	bool done;
+
+	if (!__builtin_expect(tlsf_is(block, TLSF_USED), 1))
+		rt_heap_refuse(block);
+	if (!rt_heap_lock())
+		return NULL;
+	done = resize_locked(block, size);
+	rt_heap_unlock();
+	return done ? block : move(block, size);
 }
 
 static void
@@ -397,15 +359,15 @@ rt_heap_fork_begins(void)
 		return;
 	rt_heap_lock();
 	rt_heap.within = false;
-	forks = true;
+	rt_heap.forks = true;
 }
 
 void
 rt_heap_fork_parent(void)
 {
-	if (!forks)
+	if (!rt_heap.forks)
 		return;
-	forks = false;
+	rt_heap.forks = false;
 	rt_heap_unlock();
 	rt_unlock(&rt_locks->growth);
 }
@@ -413,7 +375,6 @@ rt_heap_fork_parent(void)
 void
 rt_heap_fork_child(void)
 {
-	forks = false;
 	memset(rt_locks, 0, sizeof *rt_locks);
 	find_oneself();
 }

@@ -11,8 +11,14 @@
 #include "../interpose/entry.h"
 #include "../tlsf/cache.h"
 #include "lock.h"
+#include "pool.h"
+#include "record.h"
 #include "settings.h"
 #include "thread.h"
+
+/* What is compiled into who calls it: calls within calls would be half of what
+ * a call takes that no cache serves. */
+#define RT_INLINE __attribute__((always_inline)) static inline
 
 /* In order: who holds one may take a later one. */
 struct rt_locks {
@@ -32,6 +38,7 @@ struct rt_heap {
 	uint64_t takes, gives;		/* calls that no cache served, or one
 					 * whose thread has ended */
 	uint64_t failed;		/* requests answered with NULL */
+	bool forks;		/* who holds it forks, and may come back */
 	bool within;		/* its lock is held: what a child of a fork
 				 * that asked nobody looks at */
 };
@@ -54,22 +61,26 @@ extern HH_OWN bool rt_sealed;	/* a system call for less than memory may be
 				 * deadly: a filter is there, or comes */
 
 /* False in a handler that interrupted the holder: nothing can be had. */
-bool rt_heap_lock(void);
-void rt_heap_unlock(void);
+RT_INLINE bool rt_heap_lock(void);
+RT_INLINE void rt_heap_unlock(void);
 
 /* A block for LABEL, by way of the calling thread's cache; of SIZE, if what
  * has the label is not kept.  Grows; NULL when that cannot be, or a handler
  * asks in the middle of it. */
-void *rt_heap_take(unsigned label, size_t size);
+RT_INLINE void *rt_heap_take(unsigned label, size_t size);
 
 /* The program ends: what the thread freed last is looked at. */
 void rt_heap_settle(void);
+
+/* Stops the program: BLOCK is none that may be freed, or the header behind it
+ * is smashed. */
+_Noreturn void rt_heap_refuse(const void *block);
 
 /* Stops the program: BLOCK was freed already. */
 _Noreturn void rt_heap_twice(const void *block);
 
 /* BLOCK lies in the pool.  Stops the program if it is no block. */
-void rt_heap_give(void *block);
+RT_INLINE void rt_heap_give(void *block);
 
 /* BLOCK lies elsewhere.  Stops the program if it cannot be anybody's. */
 void rt_heap_foreign(const void *block);
@@ -92,5 +103,86 @@ struct rt_totals rt_heap_totals(void);
 void rt_heap_fork_begins(void);
 void rt_heap_fork_parent(void);
 void rt_heap_fork_child(void);
+
+/* What is seldom. */
+bool rt_heap_lock_slowly(void);
+void rt_heap_unlock_slowly(void);
+void *rt_heap_take_exhausted(unsigned label, size_t size);
+
+RT_INLINE bool
+rt_heap_lock(void)
+{
+	if (!__builtin_expect(rt_locks->ours
+	    && rt_lock_at_once(&rt_locks->heap), 1))
+		return rt_heap_lock_slowly();
+	rt_heap.within = true;
+	return true;
+}
+
+/* Whatever was found wrong is said when nobody else waits for it. */
+RT_INLINE void
+rt_heap_unlock(void)
+{
+	if (__builtin_expect(rt_heap.tlsf.fault != TLSF_FINE
+	    || rt_record_pool != NULL || rt_heap.forks, 0)) {
+		rt_heap_unlock_slowly();
+		return;
+	}
+	rt_heap.within = false;
+	rt_unlock(&rt_locks->heap);
+}
+
+RT_INLINE void *
+rt_heap_take_locked(unsigned label, size_t size)
+{
+	void *block;
+
+	if (rt_heap.depot.bytes[label])
+		block = tlsf_cache_refill(&rt_mine->cache, &rt_heap.depot,
+		    &rt_heap.tlsf, label);
+	else
+		block = tlsf_take(&rt_heap.tlsf, label, size);
+	rt_heap.takes += block != NULL;
+	return block;
+}
+
+RT_INLINE void *
+rt_heap_take(unsigned label, size_t size)
+{
+	void *block;
+
+	if (!rt_heap_lock())
+		return NULL;
+	block = rt_heap_take_locked(label, size);
+	rt_heap_unlock();
+	return __builtin_expect(block != NULL, 1) ? block
+	    : rt_heap_take_exhausted(label, size);
+}
+
+RT_INLINE void
+rt_heap_give_locked(void *block)
+{
+	if (rt_pool_abandoned(block))
+		return;
+	if (rt_heap.depot.bytes[tlsf_header(block)->label])
+		tlsf_cache_spill(&rt_mine->cache, &rt_heap.depot,
+		    &rt_heap.tlsf, block);
+	else
+		tlsf_free(&rt_heap.tlsf, block);
+	rt_heap.gives++;
+}
+
+/* What is wrong behind it the heap finds, if it comes to the heap.  In a
+ * handler within the heap it is lost. */
+RT_INLINE void
+rt_heap_give(void *block)
+{
+	if (!__builtin_expect(tlsf_is(block, TLSF_USED), 1))
+		rt_heap_refuse(block);
+	if (!rt_heap_lock())
+		return;
+	rt_heap_give_locked(block);
+	rt_heap_unlock();
+}
 
 #endif

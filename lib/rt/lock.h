@@ -30,34 +30,43 @@ bool rt_lock_wait(struct rt_lock *lock);
 bool rt_lock_is_mine(const struct rt_lock *lock);
 void rt_lock_wake(struct rt_lock *lock);
 
+/* False also when the thread is not known yet. */
+static inline bool
+rt_lock_at_once(struct rt_lock *lock)
+{
+	uint32_t nobody = 0, me = rt_tid;
+
+	if (!__builtin_expect(me != 0, 1))
+		return false;
+	if (!*rt_single)	/* pairs with the release of rt_unlock() */
+		return atomic_compare_exchange_strong_explicit(&lock->holder,
+		    &nobody, me, memory_order_acquire, memory_order_relaxed);
+	if (atomic_load_explicit(&lock->holder, memory_order_relaxed))
+		return false;
+	atomic_store_explicit(&lock->holder, me, memory_order_relaxed);
+	return true;
+}
+
 static inline bool
 rt_lock(struct rt_lock *lock)
 {
-	uint32_t nobody = 0;
-
-	if (*rt_single && rt_tid && !atomic_load_explicit(&lock->holder,
-	    memory_order_relaxed)) {
-		atomic_store_explicit(&lock->holder, rt_tid,
-		    memory_order_relaxed);
-		return true;
-	}
-	/* Pairs with the release of rt_unlock(). */
-	if (__builtin_expect(rt_tid != 0, 1)
-	    && atomic_compare_exchange_strong_explicit(&lock->holder, &nobody,
-	        rt_tid, memory_order_acquire, memory_order_relaxed))
-		return true;
-	return rt_lock_wait(lock);
+	return __builtin_expect(rt_lock_at_once(lock), 1)
+	    || rt_lock_wait(lock);
 }
 
 static inline void
 rt_unlock(struct rt_lock *lock)
 {
-	uint32_t me = rt_tid;
+	uint32_t me;
 
-	if (*rt_single)
+	if (*rt_single) {
 		atomic_store_explicit(&lock->holder, 0, memory_order_release);
-	else if (!atomic_compare_exchange_strong_explicit(&lock->holder, &me, 0,
-	        memory_order_release, memory_order_relaxed))
+		return;
+	}
+	me = rt_tid;
+	if (!__builtin_expect(atomic_compare_exchange_strong_explicit(
+	    &lock->holder, &me, 0, memory_order_release,
+	    memory_order_relaxed), 1))
 		rt_lock_wake(lock);
 }
 

@@ -20,6 +20,7 @@
 
 #define likely(x) __builtin_expect(!!(x), 1)
 #define COLD __attribute__((noinline, cold))
+#define SLOW __attribute__((noinline))
 
 /* Whether our own heap serves, after whatever start takes. */
 static bool
@@ -32,8 +33,15 @@ serving(void)
 	return rt_mode == RT_SERVING;
 }
 
+static void *
+none(void)
+{
+	errno = ENOMEM;
+	return NULL;
+}
+
 /* With no caches in this process a block is just as big as it must be. */
-static unsigned
+static inline unsigned
 label_for(size_t align, size_t size)
 {
 	if (align > TLSF_ALIGN)
@@ -43,36 +51,42 @@ label_for(size_t align, size_t size)
 	    ? tlsf_label(size) : 0;
 }
 
-static void *
-none(void)
-{
-	errno = ENOMEM;
-	return NULL;
-}
-
 static COLD void *
-take(size_t align, size_t size)
+take_first(unsigned label, size_t size)
 {
-	unsigned label = label_for(align, size);
 	void *block;
 
-	if (rt_mine == &rt_thread_new)
-		rt_thread_begin();
+	rt_thread_begin();
 	block = tlsf_cache_get(&rt_mine->cache, label);
-	if (!block)
-		block = rt_heap_take(label, size);
+	return block ? block : rt_heap_take(label, size);
+}
+
+/* A thread that is not new is one of a process that is served. */
+RT_INLINE void *
+take(unsigned label, size_t size)
+{
+	void *block = likely(rt_mine != &rt_thread_new)
+	    ? rt_heap_take(label, size) : take_first(label, size);
+
 	if (rt_record_wanted)
 		rt_record_tell();
-	return block ? block : none();
+	return likely(block) ? block : none();
 }
 
 static COLD void *
-malloc_slowly(size_t size)
+malloc_at_first(size_t size)
 {
 	if (serving())
-		return take(TLSF_ALIGN, size);
+		return take(label_for(TLSF_ALIGN, size), size);
 	return rt_mode == RT_ASIDE ? hh_real.malloc(size)
 	    : hh_boot_alloc(TLSF_ALIGN, size);
+}
+
+static SLOW void *
+malloc_slowly(size_t size)
+{
+	return likely(rt_mine != &rt_thread_new)
+	    ? take(label_for(TLSF_ALIGN, size), size) : malloc_at_first(size);
 }
 
 static inline void *
@@ -102,10 +116,22 @@ is_sound_behind(const void *block)
 	return tlsf_is_sound(block, tlsf_to_next(block) & near);
 }
 
-static COLD void
+static SLOW void
 give(void *block)
 {
 	rt_heap_give(block);
+	if (rt_record_wanted)
+		rt_record_tell();
+}
+
+/* What was looked at before. */
+static SLOW void
+give_sound(void *block)
+{
+	if (!rt_heap_lock())
+		return;
+	rt_heap_give_locked(block);
+	rt_heap_unlock();
 	if (rt_record_wanted)
 		rt_record_tell();
 }
@@ -130,24 +156,29 @@ free_slowly(void *block)
 		give(block);
 }
 
-/* BLOCK is left for the next call; what is put is the one before. */
+/* BLOCK is left for the next call; what is put is the one before.  Who keeps
+ * nothing gives it at once. */
 void
 hh_backend_free(void *block)
 {
 	struct tlsf_cache *c = &rt_mine->cache;
 	void *before = c->pending;
 
-	if (!likely(before && before != block
-	    && rt_pool_owns_first(block))) {
+	if (!likely(rt_pool_owns_first(block) && before != block))
 		free_slowly(block);
-		return;
-	}
-	before = tlsf_cache_defer(c, block);
-	if (!likely(before))
-		return;
-	if (!likely(tlsf_is(before, TLSF_USED) && is_sound_behind(before)
-	    && tlsf_cache_put(c, before)))
-		give(before);
+	else if (likely(before)) {
+		before = tlsf_cache_defer(c, block);
+		if (!likely(before))
+			return;
+		if (!likely(tlsf_is(before, TLSF_USED)
+		    && is_sound_behind(before)))
+			rt_heap_refuse(before);
+		if (!likely(tlsf_cache_put(c, before)))
+			give_sound(before);
+	} else if (c == &rt_thread_none.cache)
+		give(block);
+	else
+		free_slowly(block);
 }
 
 /* Themselves what the program calls: see entry.c.  Not called from here, as
@@ -180,13 +211,19 @@ is_good_as_it_is(const void *block, size_t size)
 	return size - 1 < usable && usable - size <= usable / 4 + TLSF_LEAST;
 }
 
+static inline void *
+resize(void *block, size_t size)
+{
+	void *resized = rt_heap_resize(block, size);
+
+	return likely(resized) ? resized : none();
+}
+
 /* A block of another allocator, from before us or from one beside us, stays
  * there. */
 static COLD void *
-realloc_slowly(void *block, size_t size)
+realloc_oddly(void *block, size_t size)
 {
-	void *resized;
-
 	if (!block)
 		return hh_backend_malloc(size);
 	if (!rt_pool_owns(block))
@@ -197,10 +234,19 @@ realloc_slowly(void *block, size_t size)
 	}
 	if (block == rt_mine->cache.pending)
 		rt_heap_twice(block);
-	resized = size > TLSF_MOST ? NULL : rt_heap_resize(block, size);
+	return size > TLSF_MOST ? none() : resize(block, size);
+}
+
+static SLOW void *
+realloc_slowly(void *block, size_t size)
+{
+	void *resized = likely(rt_pool_owns_first(block)
+	    && block != rt_mine->cache.pending && size - 1 < TLSF_MOST)
+	    ? resize(block, size) : realloc_oddly(block, size);
+
 	if (rt_record_wanted)
 		rt_record_tell();
-	return resized ? resized : none();
+	return resized;
 }
 
 /* One served more is also one freed more: see tlsf_cache_kept(). */
@@ -233,6 +279,12 @@ realloc(void *block, size_t size)
 	    : realloc_slowly(block, size);
 }
 
+static inline bool
+is_power(size_t v)
+{
+	return v && !(v & (v - 1));
+}
+
 static COLD void *
 memalign_slowly(enum hh_call call, size_t align, size_t size, int *error)
 {
@@ -245,7 +297,7 @@ memalign_slowly(enum hh_call call, size_t align, size_t size, int *error)
 	if (!wrong && align > TLSF_MOST / 4)
 		wrong = ENOMEM;
 	block = wrong ? NULL
-	    : rt_mode == RT_SERVING ? take(align, size)
+	    : rt_mode == RT_SERVING ? take(label_for(align, size), size)
 	    : hh_boot_alloc(align, size);
 	if (block)
 		return block;
@@ -258,29 +310,37 @@ memalign_slowly(enum hh_call call, size_t align, size_t size, int *error)
 	return NULL;
 }
 
+/* What no rule is needed for. */
 static inline bool
-is_power(size_t v)
+is_settled(size_t align)
 {
-	return v && !(v & (v - 1));
+	return is_power(align) && align > TLSF_ALIGN && align <= TLSF_MOST / 4;
 }
 
-/* What no rule is needed for, and what is kept at all. */
-static inline void *
-memalign_quickly(size_t align, size_t size)
+static SLOW void *
+memalign_settled(unsigned label, size_t size, int *error)
 {
-	if (!likely(is_power(align) && align > TLSF_ALIGN
-	    && align >> (LABEL_ALIGN_LOG2 + LABEL_ALIGNS) == 0
-	    && size <= LABEL_ALIGNED_MOST))
-		return NULL;
-	return tlsf_cache_get(&rt_mine->cache, tlsf_label_aligned(align, size));
+	void *block = take(label, size);
+
+	if (!block && error)
+		*error = ENOMEM;
+	return block;
 }
 
 void *
 hh_backend_memalign(enum hh_call call, size_t align, size_t size, int *error)
 {
-	void *block = memalign_quickly(align, size);
+	unsigned label;
+	void *block;
 
-	return likely(block) ? block
+	if (!likely(is_settled(align)))
+		return memalign_slowly(call, align, size, error);
+	label = label_for(align, size);
+	block = tlsf_cache_get(&rt_mine->cache, label);
+	if (likely(block))
+		return block;
+	return likely(rt_mine != &rt_thread_new)
+	    ? memalign_settled(label, size, error)
 	    : memalign_slowly(call, align, size, error);
 }
 

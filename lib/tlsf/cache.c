@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "core.h"
+
 static size_t
 aligned_size(unsigned step)
 {
@@ -25,52 +27,16 @@ tlsf_label_size(unsigned label)
 	return (size_t)units_of(label) * TLSF_ALIGN - TLSF_OVERHEAD;
 }
 
-size_t
-tlsf_label_align(unsigned label)
-{
-	if (label < LABEL_PLAIN)
-		return TLSF_ALIGN;
-	if (label < LABEL_ALIGNED)
-		return (size_t)1 << (LABEL_ALIGN_LOG2
-		    + (label - LABEL_PLAIN) / LABEL_STEPS);
-	return (size_t)1 << (LABEL_ALIGN_LOG2 + label - LABEL_ALIGNED);
-}
-
-/* One more unit would begin the next label, but for those that end a step. */
-static unsigned
-plain_label_resized(size_t usable)
-{
-	size_t units = (usable + TLSF_OVERHEAD) / TLSF_ALIGN;
-
-	if (units >= LABEL_UNITS)
-		return units == LABEL_UNITS ? LABEL_PLAIN - 1 : 0;
-	return tlsf_label_of_units[units + 1] - 1u;
-}
-
 unsigned
-tlsf_label_resized(unsigned old, size_t usable)
+tlsf_label_resized_aligned(unsigned old, size_t usable)
 {
 	size_t align = tlsf_label_align(old);
 	unsigned label;
 
-	if (old < LABEL_PLAIN)
-		return plain_label_resized(usable);
 	if (usable < aligned_size(0))
 		return tlsf_label_aligned(align, SIZE_MAX);	/* not kept */
 	label = tlsf_label_aligned(align, usable);
 	return tlsf_label_size(label) > usable ? label - 1 : label;
-}
-
-size_t
-tlsf_step_up(size_t size)
-{
-	size_t step;
-
-	if (size <= LABEL_MOST)
-		return tlsf_label_size(tlsf_label(size));
-	step = (size_t)1 << (tlsf_log2(size) - 3);
-	return (size + TLSF_OVERHEAD + step - 1) / step * step
-	    - TLSF_OVERHEAD;
 }
 
 /* A block's part of what is granted. */
@@ -120,8 +86,6 @@ tlsf_depot_init(struct tlsf_depot *d, uint64_t most)
 		d->bytes[label] = tlsf_label_size(label)
 		    ? (uint32_t)bytes_of(label) : 0;
 }
-
-#define INLINE static inline __attribute__((always_inline))
 
 INLINE void
 take_back(struct tlsf_cache *c, struct tlsf_depot *d, unsigned label,
@@ -196,16 +160,27 @@ move(struct tlsf_cache *to, struct tlsf_cache *from, unsigned label,
 	to->moved += (int64_t)count;
 }
 
-void *
-tlsf_take(struct tlsf *t, unsigned label, size_t size)
+/* A label's size is where a list begins. */
+INLINE void *
+take_plain(struct tlsf *t, unsigned label, uint64_t units)
 {
-	size_t kept = tlsf_label_size(label), align = tlsf_label_align(label);
-	size_t bytes = kept ? kept : size;
-	void *block = align > TLSF_ALIGN ? tlsf_memalign(t, align, bytes)
-	    : tlsf_malloc(t, bytes);
+	const struct want w = { units, units, list_of(units) };
+	void *block = take(t, w);
 
 	if (block)
 		tlsf_header(block)->label = (uint8_t)label;
+	return block;
+}
+
+/* From the depot, which has some, and room in time for those of the next
+ * calls. */
+static void *
+fetch(struct tlsf_cache *c, struct tlsf_depot *d, unsigned label)
+{
+	void *block = tlsf_cache_get(&d->cache, label);
+
+	widen(c, d, label);
+	move(c, &d->cache, label, CACHE_BATCH - 1);
 	return block;
 }
 
@@ -213,21 +188,41 @@ void *
 tlsf_cache_refill(struct tlsf_cache *c, struct tlsf_depot *d, struct tlsf *t,
     unsigned label)
 {
-	struct tlsf_magazine *shared = &d->cache.magazines[label];
-	void *block;
+	const struct tlsf_magazine *shared = &d->cache.magazines[label];
 
-	if (shared->top == shared->first && label < LABEL_PLAIN) {
-		block = tlsf_malloc(t, d->bytes[label] - TLSF_OVERHEAD);
-		if (block)
-			tlsf_header(block)->label = (uint8_t)label;
-		return block;
-	}
-	if (shared->top == shared->first)
-		return tlsf_take(t, label, 0);
-	block = tlsf_cache_get(&d->cache, label);
-	widen(c, d, label);
-	move(c, &d->cache, label, CACHE_BATCH - 1);
-	return block;
+	if (shared->top != shared->first)
+		return fetch(c, d, label);
+	return label < LABEL_PLAIN
+	    ? take_plain(t, label, d->bytes[label] / TLSF_ALIGN)
+	    : tlsf_take(t, label, d->bytes[label] - TLSF_OVERHEAD);
+}
+
+/* Half of what C has to the depot, and BLOCK to C; false if that makes no
+ * room. */
+static __attribute__((noinline)) bool
+pass_on(struct tlsf_cache *c, struct tlsf_depot *d, void *block)
+{
+	unsigned label = tlsf_header(block)->label;
+	const struct tlsf_magazine *m = &c->magazines[label];
+
+	move(&d->cache, c, label, (unsigned)(m->end - m->first) / 2);
+	if (!tlsf_cache_put(c, block))
+		return false;
+	c->moved++;
+	return true;
+}
+
+/* Out of the way, as what follows is long. */
+static __attribute__((noinline)) void
+keep(struct tlsf_cache *c, struct tlsf_depot *d, void *block)
+{
+	unsigned label = tlsf_header(block)->label;
+	const struct tlsf_magazine *m = &c->magazines[label];
+
+	if (m->end != m->first || !grant(c, d, label, CACHE_FIRST))
+		grant(c, d, label, 1);
+	tlsf_cache_put(c, block);
+	c->moved++;
 }
 
 /* Every step is small, or the last: what may go on to the heap has looked at
@@ -237,23 +232,20 @@ tlsf_cache_spill(struct tlsf_cache *c, struct tlsf_depot *d, struct tlsf *t,
     void *block)
 {
 	unsigned label = tlsf_header(block)->label;
-	struct tlsf_magazine *m = &c->magazines[label];
-	struct tlsf_magazine *shared = &d->cache.magazines[label];
+	const struct tlsf_magazine *m = &c->magazines[label];
+	const struct tlsf_magazine *shared = &d->cache.magazines[label];
+	uint64_t bytes = d->bytes[label];
 
-	if (grant(c, d, label, m->end == m->first ? CACHE_FIRST : 1)) {
-		tlsf_cache_put(c, block);
-		c->moved++;
+	if (m->end != m->last && bytes <= c->most - c->granted
+	    && bytes <= d->most - d->granted) {
+		keep(c, d, block);
 		return TLSF_FINE;
 	}
-	if (shared->top != shared->end || widen(&d->cache, d, label)) {
-		move(&d->cache, c, label, (unsigned)(m->end - m->first) / 2);
-		if (tlsf_cache_put(c, block)) {
-			c->moved++;
-			return TLSF_FINE;
-		}
-	}
+	if ((shared->top != shared->end || widen(&d->cache, d, label))
+	    && pass_on(c, d, block))
+		return TLSF_FINE;
 	reclaim(c, d);
-	return tlsf_free(t, block);
+	return give(t, block);
 }
 
 bool

@@ -124,17 +124,62 @@ tlsf_label_aligned(size_t align, size_t size)
 }
 
 /* The most that may be asked of a block with this label; 0 when it is not
- * kept.  And its alignment. */
+ * kept. */
 size_t tlsf_label_size(unsigned label);
-size_t tlsf_label_align(unsigned label);
+
+static inline size_t
+tlsf_label_align(unsigned label)
+{
+	if (label < LABEL_PLAIN)
+		return TLSF_ALIGN;
+	return (size_t)1 << (LABEL_ALIGN_LOG2 + (label >= LABEL_ALIGNED
+	    ? label - LABEL_ALIGNED : (label - LABEL_PLAIN) / LABEL_STEPS));
+}
+
+/* A fresh block for LABEL from the heap, of SIZE: as much as LABEL serves, if
+ * it is kept. */
+static inline void *
+tlsf_take(struct tlsf *t, unsigned label, size_t size)
+{
+	void *block;
+
+	if (!label)
+		return tlsf_malloc(t, size);
+	block = label < LABEL_PLAIN ? tlsf_malloc(t, size)
+	    : tlsf_memalign(t, tlsf_label_align(label), size);
+	if (block)
+		tlsf_header(block)->label = (uint8_t)label;
+	return block;
+}
 
 /* The label for a block of USABLE bytes whose label was OLD, now that it has
  * another size: what it serves for sure. */
-unsigned tlsf_label_resized(unsigned old, size_t usable);
+unsigned tlsf_label_resized_aligned(unsigned old, size_t usable);
 
-/* SIZE, at most TLSF_MOST, up to the next of eight steps to a power of two:
- * what a block that has grown is given, since it will grow again. */
-size_t tlsf_step_up(size_t size);
+/* One more unit would begin the next label, but for those that end a step. */
+static inline unsigned
+tlsf_label_resized(unsigned old, size_t usable)
+{
+	size_t units = (usable + TLSF_OVERHEAD) / TLSF_ALIGN;
+
+	if (old >= LABEL_PLAIN)
+		return tlsf_label_resized_aligned(old, usable);
+	if (units >= LABEL_UNITS)
+		return units == LABEL_UNITS ? LABEL_PLAIN - 1 : 0;
+	return tlsf_label_of_units[units + 1] - 1u;
+}
+
+/* SIZE, at most TLSF_MOST, up to the next of eight steps to a power of two,
+ * overhead included: what a block that has grown is given, since it will grow
+ * again.  With the labels, up to LABEL_MOST. */
+static inline size_t
+tlsf_step_up(size_t size)
+{
+	size_t most = size + TLSF_OVERHEAD - 1;
+	size_t step = (size_t)1 << (tlsf_log2(most | 8 * TLSF_ALIGN) - 3);
+
+	return ((most + step) & -step) - TLSF_OVERHEAD;
+}
 
 /* Empty, holding nothing; MOST bytes in time. */
 void tlsf_cache_init(struct tlsf_cache *c, uint64_t most);
@@ -223,9 +268,5 @@ struct tlsf_kept {
 	uint64_t puts;
 };
 struct tlsf_kept tlsf_cache_kept(const struct tlsf_cache *c);
-
-/* A fresh block for LABEL from the heap, or one of SIZE for a label that is
- * not kept. */
-void *tlsf_take(struct tlsf *t, unsigned label, size_t size);
 
 #endif

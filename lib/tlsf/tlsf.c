@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-#include "block.h"
+#include "core.h"
 
 void
 tlsf_init(struct tlsf *t)
@@ -25,203 +25,29 @@ tlsf_usable(const void *block)
 	return block_units(block) * TLSF_ALIGN - TLSF_OVERHEAD;
 }
 
-static enum tlsf_fault
-blame(struct tlsf *t, enum tlsf_fault fault, const void *block)
+enum { LOOK_ALIGNED = 2 };	/* lists */
+
+void *
+tlsf_look(struct tlsf *t, uint64_t units, uint64_t better)
 {
-	if (!t->fault) {
-		t->fault = fault;
-		t->fault_at = block;
-	}
-	return fault;
-}
-
-enum { LOOK_ALIGNED = 3 };	/* lists */
-
-/* What is looked for: UNITS, or rather BETTER, where LIST begins. */
-struct want {
-	uint64_t units;
-	uint64_t better;
-	unsigned list;
-};
-
-/* For SIZE usable bytes, at most TLSF_MOST of them. */
-INLINE uint64_t
-units_for(size_t size)
-{
-	uint64_t units = (size + TLSF_OVERHEAD + TLSF_ALIGN - 1) / TLSF_ALIGN;
-
-	return units > LEAST_UNITS ? units : LEAST_UNITS;
-}
-
-/* What is rounded up into the next power is that one's first list, which the
- * shift of this one leads to as well. */
-INLINE struct want
-want_of(uint64_t units)
-{
-	unsigned shift = list_shift(units);
-	uint64_t steps = (units + (UINT64_C(1) << shift) - 1) >> shift;
-
-	return (struct want){ units, steps << shift,
-		shift * STEPS + (unsigned)steps };
-}
-
-/* The first block of the first list that has any, from LIST on. */
-INLINE struct tlsf_free *
-first_from(const struct tlsf *t, unsigned list)
-{
-	unsigned power = list / STEPS;
-	uint32_t steps = t->steps[power] & ~UINT32_C(0) << list % STEPS;
-	uint64_t powers;
-
-	if (!steps) {
-		powers = t->powers & ~UINT64_C(1) << power;
-		if (!powers)
-			return NULL;
-		power = (unsigned)__builtin_ctzll(powers);
-		steps = t->steps[power];
-	}
-	return t->lists[power * STEPS + (unsigned)__builtin_ctz(steps)];
-}
-
-/* Put what has no neighbour that is free on its list. */
-INLINE void
-insert(struct tlsf *t, void *block, uint64_t units)
-{
-	unsigned list = list_of(units);
-	struct tlsf_free *b = block, *next = t->lists[list];
-	void *behind = block_behind(block, units);
-
-	block_head(b, TLSF_FREE, units, BIT_FREE);
-	*block_before(behind) = b;
-	tlsf_header(behind)->bits |= BIT_BEFORE_FREE;
-
-	b->next = next;
-	t->lists[list] = b;
-	b->from = &t->lists[list];
-	if (next) {
-		next->from = &b->next;
-		return;
-	}
-	t->steps[list / STEPS] |= UINT32_C(1) << list % STEPS;
-	t->powers |= UINT64_C(1) << list / STEPS;
-}
-
-/* Take a block off its list; false, and nothing done, if its neighbours
- * there do not know it. */
-INLINE bool
-take_off(struct tlsf *t, struct tlsf_free *b)
-{
-	struct tlsf_free **from = b->from, *next = b->next;
-	size_t list = ((uintptr_t)from - (uintptr_t)t->lists) / sizeof(*from);
-
-	if ((list >= TLSF_LISTS && !heap_spans(t, from)) || *from != b)
-		return false;
-	if (next) {
-		if (!heap_spans(t, next) || next->from != &b->next)
-			return false;
-		next->from = from;
-		*from = next;
-		return true;
-	}
-	*from = NULL;
-	if (list >= TLSF_LISTS)
-		return true;
-	t->steps[list / STEPS] &= ~(UINT32_C(1) << list % STEPS);
-	if (!t->steps[list / STEPS])
-		t->powers &= ~(UINT64_C(1) << list / STEPS);
-	return true;
-}
-
-/* Undo it: the block's own links still say where it was. */
-static void
-put_back(struct tlsf *t, struct tlsf_free *b)
-{
-	unsigned list = list_of(block_units(b));
-
-	*b->from = b;
-	if (b->next)
-		b->next->from = &b->next;
-	t->steps[list / STEPS] |= UINT32_C(1) << list % STEPS;
-	t->powers |= UINT64_C(1) << list / STEPS;
-}
-
-INLINE void
-count(struct tlsf *t, uint64_t taken, uint64_t given)
-{
-	t->used += (taken - given) * TLSF_ALIGN;
-	if (t->used > t->peak)
-		t->peak = t->used;
-}
-
-/* Leave to a block in use as much of ALL units as it wants.  LOW is what its
- * header says below the size; nothing free lies behind ALL, whatever the
- * header there says.  The rest is free, if it can be a block.  What the block
- * has got. */
-INLINE uint64_t
-cut(struct tlsf *t, void *block, uint64_t low, uint64_t all,
-    const struct want *w)
-{
-	uint64_t get = w->better <= all ? w->better : w->units;
-
-	if (all - get < LEAST_UNITS) {
-		tlsf_header(block_behind(block, all))->bits &=
-		    (uint8_t)~BIT_BEFORE_FREE;
-		word_store(tlsf_header(block), all << WORD_SIZE | low);
-		return all;
-	}
-	word_store(tlsf_header(block), get << WORD_SIZE | low);
-	insert(t, block_behind(block, get), all - get);
-	return get;
-}
-
-/* A block in use from a free one that has room for it after GAP. */
-INLINE void *
-hand_out(struct tlsf *t, struct tlsf_free *b, uint64_t gap,
-    const struct want *w)
-{
-	void *block = block_behind(b, gap);
-	uint64_t all, low = tlsf_mark(block, TLSF_USED);
-
-	if (block_state(b) != TLSF_FREE || !take_off(t, b)) {
-		blame(t, TLSF_LIST_SMASHED, b);
-		return NULL;
-	}
-	all = block_units(b) - gap;
-	if (gap) {
-		low |= (uint64_t)BIT_BEFORE_FREE << WORD_BITS;
-		insert(t, b, gap);
-	}
-	count(t, cut(t, block, low, all, w), 0);
-	t->blocks++;
-	return block;
-}
-
-/* The second chance: the list that UNITS falls into may hold a block that is
- * big enough. */
-INLINE struct tlsf_free *
-look(struct tlsf *t, uint64_t units)
-{
+	const struct want w = { units, better, 0 };
 	struct tlsf_free *b = t->lists[list_of(units)];
 	int left = TLSF_LOOK;
 
 	while (b && word_load(tlsf_header(b)) < units << WORD_SIZE)
 		b = --left ? b->next : NULL;
-	return b;
+	if (!b)
+		return NULL;
+	if (block_state(b) == TLSF_FREE && take_off(t, b))
+		return carve(t, b, 0, &w);
+	blame(t, TLSF_LIST_SMASHED, b);
+	return NULL;
 }
 
 void *
 tlsf_malloc(struct tlsf *t, size_t size)
 {
-	struct tlsf_free *b;
-	struct want w;
-
-	if (size > TLSF_MOST)
-		return NULL;
-	w = want_of(units_for(size));
-	b = first_from(t, w.list);
-	if (!b)
-		b = look(t, w.units);
-	return b ? hand_out(t, b, 0, &w) : NULL;
+	return size <= TLSF_MOST ? take(t, want_of(units_for(size))) : NULL;
 }
 
 /* From the block's first unit to the first multiple of ALIGN that leaves
@@ -241,21 +67,24 @@ gap_most(size_t align)
 	return align / TLSF_ALIGN + LEAST_UNITS - 1;
 }
 
-/* A block that has room as it happens to lie: the first of one of the first
- * lists from LIST on, since what was freed last is first. */
-INLINE struct tlsf_free *
+/* A list whose first block has room as it happens to lie, of the first from
+ * LIST on: what was freed last is first.  TLSF_LISTS: none. */
+INLINE unsigned
 look_aligned(const struct tlsf *t, unsigned list, size_t align,
     uint64_t units)
 {
-	struct tlsf_free *b;
+	const struct tlsf_free *b;
 
 	for (int left = LOOK_ALIGNED; left && list < TLSF_LISTS; left--) {
-		b = first_from(t, list);
-		if (!b || block_units(b) >= gap_to(b, align) + units)
-			return b;
-		list = list_of(block_units(b)) + 1;
+		list = first_from(t, list);
+		if (list == TLSF_LISTS)
+			break;
+		b = t->lists[list];
+		if (block_units(b) >= gap_to(b, align) + units)
+			return list;
+		list++;
 	}
-	return NULL;
+	return TLSF_LISTS;
 }
 
 /* A block that was freed may lie aligned already, and then serves without
@@ -263,7 +92,7 @@ look_aligned(const struct tlsf *t, unsigned list, size_t align,
 void *
 tlsf_memalign(struct tlsf *t, size_t align, size_t size)
 {
-	struct tlsf_free *b;
+	unsigned list;
 	struct want w;
 
 	if (align <= TLSF_ALIGN)
@@ -271,10 +100,12 @@ tlsf_memalign(struct tlsf *t, size_t align, size_t size)
 	if (size > TLSF_MOST || align > TLSF_MOST / 4)
 		return NULL;
 	w = want_of(units_for(size));
-	b = look_aligned(t, list_of(w.units), align, w.units);
-	if (!b && w.better <= TLSF_MOST / TLSF_ALIGN - gap_most(align))
-		b = first_from(t, want_of(w.better + gap_most(align)).list);
-	return b ? hand_out(t, b, gap_to(b, align), &w) : NULL;
+	list = look_aligned(t, list_of(w.units), align, w.units);
+	if (list == TLSF_LISTS
+	    && w.better <= TLSF_MOST / TLSF_ALIGN - gap_most(align))
+		list = first_from(t, want_of(w.better + gap_most(align)).list);
+	return list < TLSF_LISTS
+	    ? hand_out(t, list, gap_to(t->lists[list], align), &w) : NULL;
 }
 
 bool
@@ -290,97 +121,6 @@ tlsf_area_serves(size_t bytes, size_t align, size_t size)
 	if (align > TLSF_ALIGN)
 		units = want_of(want_of(units).better + gap_most(align)).better;
 	return units <= room;
-}
-
-/* A block in use, and the free ones that touch it or NULL. */
-struct around {
-	uint64_t units;
-	struct tlsf_free *before;
-	struct tlsf_free *behind;
-};
-
-INLINE enum tlsf_fault
-look_before(const struct tlsf *t, const void *block, struct around *a)
-{
-	struct tlsf_free *before;
-
-	a->before = NULL;
-	if (!(tlsf_header(block)->bits & BIT_BEFORE_FREE))
-		return TLSF_FINE;
-	before = *block_before(block);
-	if (!heap_spans(t, before) || block_state(before) != TLSF_FREE
-	    || block_behind(before, block_units(before)) != block)
-		return TLSF_LIST_SMASHED;
-	a->before = before;
-	return TLSF_FINE;
-}
-
-INLINE enum tlsf_fault
-look_behind(const struct tlsf *t, const void *block, struct around *a)
-{
-	struct tlsf_free *behind = block_behind(block, a->units);
-	unsigned state;
-
-	a->behind = NULL;
-	if (!heap_spans(t, behind))
-		return TLSF_NO_BLOCK;
-	if (tlsf_header(behind)->bits & BIT_BEFORE_FREE)
-		return TLSF_NEXT_SMASHED;
-	state = block_state(behind);
-	if (state == TLSF_FREE) {
-		a->behind = behind;
-		return TLSF_FINE;
-	}
-	return state == TLSF_USED || state == TLSF_KEPT || state == TLSF_END
-	    ? TLSF_FINE : TLSF_NEXT_SMASHED;
-}
-
-INLINE enum tlsf_fault
-look_around(const struct tlsf *t, const void *block, struct around *a)
-{
-	enum tlsf_fault fault;
-	unsigned state;
-
-	if (!heap_spans(t, block))
-		return TLSF_NO_BLOCK;
-	state = block_state(block);
-	if (state != TLSF_USED && state != TLSF_KEPT)
-		return state == TLSF_FREE ? TLSF_TWICE : TLSF_NO_BLOCK;
-	a->units = block_units(block);
-	if (a->units < LEAST_UNITS)
-		return TLSF_NO_BLOCK;
-	fault = look_behind(t, block, a);
-	return fault ? fault : look_before(t, block, a);
-}
-
-/* Both, or none. */
-INLINE bool
-take_off_both(struct tlsf *t, const struct around *a)
-{
-	if (a->behind && !take_off(t, a->behind))
-		return false;
-	if (!a->before || take_off(t, a->before))
-		return true;
-	if (a->behind)
-		put_back(t, a->behind);
-	return false;
-}
-
-/* Free the block with both that touch it, which are on no list any more. */
-INLINE void
-release(struct tlsf *t, void *block, const struct around *a)
-{
-	uint64_t units = a->units;
-
-	if (a->behind)
-		units += block_units(a->behind);
-	if (a->before) {
-		/* No block from now on: who frees it again is told. */
-		tlsf_set(block, TLSF_FREE);
-		units += block_units(a->before);
-		block = a->before;
-	}
-	insert(t, block, units);
 }
 
 bool
@@ -404,18 +144,51 @@ tlsf_join(struct tlsf *t, void *block, uint64_t units)
 enum tlsf_fault
 tlsf_free(struct tlsf *t, void *block)
 {
-	enum tlsf_fault fault;
-	struct around a;
+	return give(t, block);
+}
 
-	fault = look_around(t, block, &a);
-	if (!fault && !take_off_both(t, &a))
-		fault = TLSF_LIST_SMASHED;
-	if (fault)
-		return blame(t, fault, block);
-	t->used -= a.units * TLSF_ALIGN;
-	t->blocks--;
-	release(t, block, &a);
-	return TLSF_FINE;
+/* A free block's beginning moves to where it is of UNITS, and its list does
+ * not change, where it is the first. */
+INLINE bool
+move_first(struct tlsf *t, struct tlsf_free *b, void *to, uint64_t units)
+{
+	struct tlsf_free **from = b->from, *next = b->next, *moved = to;
+
+	if (*from != b || (next && !is_known(t, b, next)))
+		return false;
+	block_head(moved, TLSF_FREE, units, BIT_FREE);
+	*block_before(block_behind(moved, units)) = moved;
+	moved->next = next;
+	moved->from = from;
+	*from = moved;
+	if (next)
+		next->from = &moved->next;
+	return true;
+}
+
+/* Take what is free behind and leave all but GET of ALL units to it.  False,
+ * and nothing done, if what is behind is smashed. */
+INLINE bool
+recut(struct tlsf *t, void *block, const struct around *a, uint64_t all,
+    uint64_t get)
+{
+	uint64_t low = word_load(tlsf_header(block))
+	    & ((UINT64_C(1) << WORD_SIZE) - 1);
+	uint64_t rest = all - get;
+	unsigned list = list_of(rest);
+
+	if (a->behind && rest >= LEAST_UNITS
+	    && a->behind->from == &t->lists[list]) {
+		if (!move_first(t, a->behind, block_behind(block, get), rest))
+			return false;
+		word_store(tlsf_header(block), get << WORD_SIZE | low);
+	} else {
+		if (a->behind && !take_off(t, a->behind))
+			return false;
+		get = cut(t, block, low, all, get);
+	}
+	count(t, get, a->units);
+	return true;
 }
 
 /* False if it cannot be; or if what is behind is smashed, which is noted. */
@@ -423,8 +196,6 @@ INLINE bool
 resize(struct tlsf *t, void *block, const struct around *a,
     const struct want *w)
 {
-	uint64_t low = word_load(tlsf_header(block))
-	    & ((UINT64_C(1) << WORD_SIZE) - 1);
 	uint64_t all = a->units;
 
 	if (w->units <= all && all < w->better + LEAST_UNITS)
@@ -433,30 +204,45 @@ resize(struct tlsf *t, void *block, const struct around *a,
 		all += block_units(a->behind);
 	if (w->units > all)
 		return false;
-	if (a->behind && !take_off(t, a->behind)) {
-		blame(t, TLSF_LIST_SMASHED, block);
-		return false;
-	}
-	count(t, cut(t, block, low, all, w), a->units);
-	return true;
+	if (recut(t, block, a, all, share(w, all)))
+		return true;
+	blame(t, TLSF_LIST_SMASHED, block);
+	return false;
+}
+
+INLINE bool
+resize_sound(struct tlsf *t, void *block, const struct want *w)
+{
+	struct around a;
+	enum tlsf_fault fault = look_at(t, block, &a);
+
+	if (!fault)
+		return resize(t, block, &a, w);
+	blame(t, fault, block);
+	return false;
 }
 
 bool
 tlsf_resize(struct tlsf *t, void *block, size_t size)
 {
-	enum tlsf_fault fault;
-	struct around a;
 	struct want w;
 
 	if (size > TLSF_MOST)
 		return false;
-	fault = look_around(t, block, &a);
-	if (fault) {
-		blame(t, fault, block);
-		return false;
-	}
 	w = want_of(units_for(size));
-	return resize(t, block, &a, &w);
+	return resize_sound(t, block, &w);
+}
+
+bool
+tlsf_grow(struct tlsf *t, void *block, size_t size, size_t roomy)
+{
+	struct want w = { .list = 0 };
+
+	if (size > TLSF_MOST)
+		return false;
+	w.units = units_for(size);
+	w.better = units_for(roomy);
+	return resize_sound(t, block, &w);
 }
 
 /* To the beginning of the free block before, if it has room with what is
@@ -482,7 +268,7 @@ slide(struct tlsf *t, void *block, const struct around *a, size_t align,
 	tlsf_set(block, TLSF_FREE);
 	memmove(to, block, keep * TLSF_ALIGN - TLSF_OVERHEAD);
 	count(t, cut(t, to, label << WORD_LABEL | tlsf_mark(to, TLSF_USED),
-	    all, w), a->units);
+	    all, share(w, all)), a->units);
 	return to;
 }
 

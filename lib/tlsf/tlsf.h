@@ -28,7 +28,7 @@ enum {
 	TLSF_AREA_OVERHEAD = 32,	/* of an area that lies on the grid */
 	TLSF_UNIT_BITS = 38,		/* of a size, in units of TLSF_ALIGN */
 	TLSF_STEP_LOG2 = 5,		/* lists to a power of two, log2 */
-	TLSF_LOOK = 6,			/* blocks of one list, at most */
+	TLSF_LOOK = 4,			/* blocks of one list, at most */
 	TLSF_POWERS = TLSF_UNIT_BITS - TLSF_STEP_LOG2 + 1,
 	TLSF_LISTS = TLSF_POWERS << TLSF_STEP_LOG2,
 };
@@ -166,6 +166,9 @@ enum tlsf_fault tlsf_free(struct tlsf *t, void *block);
 /* Make BLOCK hold SIZE in place, longer or shorter, what is free behind it
  * taken or given back.  False, and nothing done, if that cannot be. */
 bool tlsf_resize(struct tlsf *t, void *block, size_t size);
+
+/* The same, but just ROOMY bytes, SIZE or more, where there are as many. */
+bool tlsf_grow(struct tlsf *t, void *block, size_t size, size_t roomy);
 
 /* The same, and else moves it to where ALIGN holds, into what is free before
  * it first; NULL, and BLOCK as it was, when there is no room.  SIZE 0 is 1;

@@ -314,7 +314,8 @@ START_TEST(a_smashed_end_of_a_free_block_is_found)
 		three();
 		give(b);
 		memset(b + tlsf_usable(b) - 8, fillers[i], 8);
-		refuses(c, TLSF_LIST_SMASHED);
+		refuses_to_free(c, TLSF_LIST_SMASHED);
+		refuses_to_move(c, 5000, TLSF_LIST_SMASHED);
 		ck_assert_ptr_nonnull(tlsf_check(&t));
 	}
 	for (size_t at = 0; at < 4000; at += 16) {
@@ -326,7 +327,8 @@ START_TEST(a_smashed_end_of_a_free_block_is_found)
 		if (to == b)
 			continue;
 		memcpy(b + tlsf_usable(b) - 8, &to, 8);
-		refuses(c, TLSF_LIST_SMASHED);
+		refuses_to_free(c, TLSF_LIST_SMASHED);
+		refuses_to_move(c, 5000, TLSF_LIST_SMASHED);
 	}
 }
 END_TEST
