@@ -107,6 +107,14 @@ try(const char *path, const struct symbols_object *object, char why[BUILDS_WHY])
 	return -1;
 }
 
+/* libdwfl frees it if it is set. */
+static void
+forget(char **path)
+{
+	free(*path);
+	*path = NULL;
+}
+
 /* FORMAT, in a new PATH, and what is there. */
 __attribute__((format(printf, 3, 4)))
 static int
@@ -123,13 +131,14 @@ try_at(const struct symbols_object *object, char **path,
 	va_end(args);
 	fd = try(*path, object, unasked);
 	if (fd < 0)
-		free(*path);
+		forget(path);
 	return fd;
 }
 
 /* .build-id/ab/cdef.debug is the debug file, without .debug the object. */
 static int
-try_by_id(const struct symbols_object *object, const char *folder, char **path)
+try_by_id(const struct symbols_object *object, const char *folder,
+    const char *end, char **path)
 {
 	unsigned bytes = object->build_id_bytes;
 	char *hex = room_new(bytes + 1, 2);
@@ -137,11 +146,8 @@ try_by_id(const struct symbols_object *object, const char *folder, char **path)
 
 	for (unsigned i = 0; i < bytes; i++)
 		snprintf(hex + 2 * i, 3, "%02x", object->build_id[i]);
-	fd = try_at(object, path, "%s/.build-id/%.2s/%s.debug", folder, hex,
-	    hex + 2);
-	if (fd < 0)
-		fd = try_at(object, path, "%s/.build-id/%.2s/%s", folder, hex,
-		    hex + 2);
+	fd = try_at(object, path, "%s/.build-id/%.2s/%s%s", folder, hex,
+	    *hex ? hex + 2 : hex, end);
 	free(hex);
 	return fd;
 }
@@ -149,13 +155,15 @@ try_by_id(const struct symbols_object *object, const char *folder, char **path)
 static int
 try_below(const struct symbols_object *object, const char *folder, char **path)
 {
-	const char *slash = strrchr(object->path, '/');
-	int fd = try_by_id(object, folder, path);
+	int fd = try_by_id(object, folder, ".debug", path);
 
 	if (fd < 0)
+		fd = try_by_id(object, folder, "", path);
+	if (fd < 0)
 		fd = try_at(object, path, "%s/%s", folder, object->path);
-	if (fd < 0 && slash)
-		fd = try_at(object, path, "%s%s", folder, slash);
+	if (fd < 0)
+		fd = try_at(object, path, "%s%s", folder,
+		    strrchr(object->path, '/'));
 	return fd;
 }
 
@@ -176,4 +184,62 @@ builds_open(const struct symbols_object *object, const char *const *folders,
 	for (; fd < 0 && object->build_id_bytes && *folders; folders++)
 		fd = try_below(object, *folders, path);
 	return fd;
+}
+
+/* The sum of zip, gzip and .gnu_debuglink. */
+static uint32_t
+sum_of(int fd)
+{
+	static uint32_t table[256];
+	unsigned char bytes[65536];
+	uint32_t sum = UINT32_MAX;
+	ssize_t n;
+
+	for (uint32_t i = 0; !table[255] && i < 256; i++) {
+		table[i] = i;
+		for (int bit = 0; bit < 8; bit++)
+			table[i] = table[i] >> 1
+			    ^ (table[i] & 1 ? 0xedb88320 : 0);
+	}
+	for (off_t at = 0; (n = pread(fd, bytes, sizeof bytes, at)) > 0;
+	    at += n)
+		for (ssize_t i = 0; i < n; i++)
+			sum = sum >> 8 ^ table[(sum ^ bytes[i]) & 0xff];
+	return ~sum;
+}
+
+static int
+try_link(const struct symbols_object *object, const char *from,
+    const char *link, const char *const *folders, char **path)
+{
+	int folder = (int)(strrchr(from, '/') - from);
+	int fd = try_at(object, path, "%.*s/%s", folder, from, link);
+
+	if (fd < 0)
+		fd = try_at(object, path, "%.*s/.debug/%s", folder, from, link);
+	for (; fd < 0 && *folders; folders++) {
+		fd = try_at(object, path, "%s/%.*s/%s", *folders, folder, from,
+		    link);
+		if (fd < 0)
+			fd = try_at(object, path, "%s/%s", *folders, link);
+	}
+	return fd;
+}
+
+int
+builds_open_debug(const struct symbols_object *object, const char *from,
+    const char *link, uint32_t sum, const char *const *folders, char **path)
+{
+	int fd = -1;
+
+	for (unsigned i = 0; object->build_id_bytes && fd < 0 && folders[i];
+	    i++)
+		fd = try_by_id(object, folders[i], ".debug", path);
+	if (fd < 0 && link)
+		fd = try_link(object, from, link, folders, path);
+	if (fd < 0 || object->build_id_bytes || sum_of(fd) == sum)
+		return fd;
+	close(fd);
+	forget(path);
+	return -1;
 }

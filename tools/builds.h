@@ -13,4 +13,10 @@ enum { BUILDS_WHY = 160 };
 int builds_open(const struct symbols_object *object,
     const char *const *folders, char **path, char why[BUILDS_WHY]);
 
+/* The debug file of the object that is at FROM: by build id below one of
+ * FOLDERS; or called LINK, if that is not NULL, beside FROM, in .debug there
+ * and below FOLDERS.  SUM is to tell it where objects have no build id. */
+int builds_open_debug(const struct symbols_object *object, const char *from,
+    const char *link, uint32_t sum, const char *const *folders, char **path);
+
 #endif

@@ -22,6 +22,7 @@
 struct object {
 	struct object *next;
 	struct symbols_object key;
+	char **folders;			/* of struct symbols */
 	Dwfl *dwfl;			/* NULL: no file */
 	Dwfl_Module *module;
 	struct scopes *scopes;		/* NULL: no debug information */
@@ -33,8 +34,6 @@ struct object {
 struct symbols {
 	struct object *objects;		/* the last asked for first */
 	char **folders;			/* up to a NULL */
-	char *debug_path;		/* the same as libdwfl likes it */
-	Dwfl_Callbacks callbacks;
 	void *plain;			/* tree of struct name */
 };
 
@@ -44,19 +43,23 @@ struct name {
 	char *plain;
 };
 
-static char *
-joined(char **folders)
+/* libdwfl's own way of finding a debug file ends on a network.  It also
+ * asks for what several debug files share, without a sum; libdw itself looks
+ * for that, beside them or where it is installed. */
+static int
+find_debug(Dwfl_Module *module, void **object, const char *name,
+    Dwarf_Addr base, const char *from, const char *link, GElf_Word sum,
+    char **path)
 {
-	/* Beside the object, in .debug there, and what people asked for. */
-	char *path = room_text("+:.debug", SIZE_MAX), *longer;
+	const struct object *o = *object;
 
-	for (; *folders; folders++) {
-		if (asprintf(&longer, "%s:%s", path, *folders) < 0)
-			room_none();
-		free(path);
-		path = longer;
-	}
-	return path;
+	(void)module;
+	(void)name;
+	(void)base;
+	if (link && !sum)
+		return -1;
+	return builds_open_debug(&o->key, from, link, sum,
+	    (const char *const *)o->folders, path);
 }
 
 struct symbols *
@@ -74,11 +77,6 @@ symbols_open(const char *const *debug_paths)
 		kept += s->folders[kept] != NULL;
 	}
 	s->folders[kept] = room_text("/usr/lib/debug", SIZE_MAX);
-	s->debug_path = joined(s->folders);
-	s->callbacks = (Dwfl_Callbacks){
-		.find_debuginfo = dwfl_standard_find_debuginfo,
-		.debuginfo_path = &s->debug_path,
-	};
 	return s;
 }
 
@@ -114,7 +112,6 @@ symbols_close(struct symbols *s)
 	for (char **folder = s->folders; *folder; folder++)
 		free(*folder);
 	free(s->folders);
-	free(s->debug_path);
 	free(s);
 }
 
@@ -132,13 +129,17 @@ has_section(Elf *elf, unsigned type)
 
 /* Takes over FD. */
 static void
-read_file(struct symbols *s, struct object *o, const char *path, int fd)
+read_file(struct object *o, const char *path, int fd)
 {
+	static const Dwfl_Callbacks callbacks = {
+		.find_debuginfo = find_debug,
+	};
+	void **object;
 	Dwarf_Addr bias;
 	Dwarf *dwarf;
 	GElf_Addr elf_bias;
 
-	o->dwfl = dwfl_begin(&s->callbacks);
+	o->dwfl = dwfl_begin(&callbacks);
 	if (!o->dwfl)
 		room_none();
 	dwfl_report_begin(o->dwfl);
@@ -150,6 +151,9 @@ read_file(struct symbols *s, struct object *o, const char *path, int fd)
 		    dwfl_errmsg(-1));
 		return;
 	}
+	dwfl_module_info(o->module, &object, NULL, NULL, NULL, NULL, NULL,
+	    NULL);
+	*object = o;
 	dwarf = dwfl_module_getdwarf(o->module, &bias);
 	if (dwarf)
 		o->scopes = scopes_open(dwarf, bias);
@@ -174,13 +178,14 @@ object_new(struct symbols *s, const struct symbols_object *key)
 		memcpy(id, key->build_id, key->build_id_bytes);
 	o->key = *key;
 	o->key.build_id = id;
+	o->folders = s->folders;
 	o->key.path = room_text(key->path ? key->path : "", SIZE_MAX);
 	fd = builds_open(&o->key, (const char *const *)s->folders, &path,
 	    o->complaint);
 	if (fd < 0)
 		return o;
 	o->complaint[0] = '\0';
-	read_file(s, o, path, fd);
+	read_file(o, path, fd);
 	free(path);
 	return o;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What tools/symbols.h says, for each line "PATH BUILD-ID ADDRESS" of stdin;
- * "-" is no path or build id, "why" for an address asks for the complaint.
- * The arguments are folders of debug files. */
+ * "-" is no path or build id, "why" for an address asks for the complaint,
+ * ADDRESS/MOST is for at most so many functions.  The arguments are folders
+ * of debug files. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,13 +23,15 @@ answer(struct symbols *s, const struct symbols_object *object,
 {
 	struct symbols_frame frames[16];
 	const char *complaint = symbols_complaint(s, object);
+	const char *most = strchr(address, '/');
 	unsigned count;
 
 	if (!strcmp(address, "why")) {
 		puts(complaint ? complaint : "fine");
 		return;
 	}
-	count = symbols_find(s, object, strtoull(address, NULL, 0), frames, 16);
+	count = symbols_find(s, object, strtoull(address, NULL, 0), frames,
+	    most ? (unsigned)strtoul(most + 1, NULL, 10) : 16);
 	for (unsigned i = 0; i < count; i++)
 		printf("%s%s %s:%u", i ? " < " : "",
 		    frames[i].function ? frames[i].function : "?",
