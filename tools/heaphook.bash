@@ -74,11 +74,20 @@ _heaphook_report() {
 	-f | --format)
 		_heaphook_words 'text json csv' "$cur"
 		return ;;
-	--from | --to | --thread | --pid | --rank)
+	--sort)
+		_heaphook_words 'peak live total calls temporary' "$cur"
+		return ;;
+	--debug-path)
+		compopt -o filenames
+		mapfile -t COMPREPLY < <(compgen -d -- "$cur")
+		return ;;
+	--from | --to | --thread | --pid | --rank | --top)
 		return ;;
 	esac
-	if [[ $cur == -* && $prev != -o && $prev != --output ]]; then
-		_heaphook_words '--from --to --thread --pid --rank --dump -f --format
+	if [[ $cur == -* && $prev != -o && $prev != --output &&
+		$prev != --suppress ]]; then
+		_heaphook_words '--from --to --thread --pid --rank --top --sort
+			--leaks --suppress --debug-path --dump -f --format
 			-o --output -q --quiet -h --help -V --version' "$cur"
 	else
 		_heaphook_files "$cur"

@@ -45,6 +45,7 @@ struct profile_object {
 	char *path;		/* NULL: unknown */
 	unsigned char build_id[32];
 	unsigned build_id_bytes;
+	const char *complaint;	/* why names or lines are missing; NULL */
 };
 
 struct profile_call;
@@ -62,7 +63,7 @@ struct profile_frame {
 
 /* A place in the code from where something was called. */
 struct profile_call {
-	const struct profile_object *object;	/* NULL: unknown */
+	struct profile_object *object;	/* NULL: unknown */
 	uint64_t address;	/* in the object's file, to where it returns,
 				 * less 1; without an object in the process */
 	struct profile_frame *frames;	/* innermost first; the last is not

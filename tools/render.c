@@ -105,3 +105,23 @@ render_seen(const char *at)
 	}
 	return !bytes || is_bad(c, bytes) ? 0 : bytes;
 }
+
+unsigned
+render_put(FILE *to, const char *text, unsigned columns, bool utf8)
+{
+	while (text && *text && columns) {
+		unsigned bytes = render_seen(text);
+
+		if (bytes > 1 && !utf8)
+			bytes = 0;
+		if (!bytes && columns < 4)
+			break;
+		if (bytes)
+			fwrite(text, 1, bytes, to);
+		else
+			fprintf(to, "\\x%02x", (unsigned char)*text);
+		columns -= bytes ? 1 : 4;
+		text += bytes ? bytes : 1;
+	}
+	return columns;
+}

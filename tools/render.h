@@ -8,10 +8,16 @@
 #include <stdio.h>
 
 #include "profile.h"
+#include "order.h"
 
 struct render_look {
 	unsigned columns;	/* of the terminal */
 	bool utf8;		/* it can show */
+	const struct order *order;	/* the order that sites are in; NULL:
+					 * the default */
+	size_t top;		/* how many sites to show; 0: as many as
+				 * there is place for */
+	bool leaks;		/* show what is live at the end */
 };
 
 struct renderer {
@@ -55,6 +61,20 @@ render_value(const struct profile *p, const struct render_field *f)
 
 /* Does P have the field? */
 bool render_has(const struct profile *p, const struct render_field *f);
+
+/* How many sites of P are to be shown, if MOST are when nobody says. */
+static inline size_t
+render_top(const struct profile *p, const struct render_look *look,
+    size_t most)
+{
+	size_t top = look->top ? look->top : most;
+
+	return top < p->site_count ? top : p->site_count;
+}
+
+/* At most COLUMNS of TEXT; what cannot be seen as \x1b.  Returns how many
+ * columns are left. */
+unsigned render_put(FILE *to, const char *text, unsigned columns, bool utf8);
 
 /* Bytes of the UTF-8 character at AT; 0: there is none, or it would do
  * something to a terminal instead of being seen. */

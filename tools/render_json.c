@@ -158,7 +158,56 @@ put_marks(FILE *to, const struct profile *p)
 }
 
 static void
-put_log(FILE *to, const struct profile *p)
+put_frame(FILE *to, const struct profile_frame *f)
+{
+	const struct profile_object *o = f->call->object;
+
+	fputs("{ \"function\": ", to);
+	put_text(to, f->function);
+	fputs(", \"file\": ", to);
+	put_text(to, f->file);
+	fputs(", \"line\": ", to);
+	put_number(to, &(struct profile_number){ f->line, f->line });
+	fputs(", \"object\": ", to);
+	put_text(to, o ? o->path : NULL);
+	fprintf(to, ", \"address\": %" PRIu64 " }", f->call->address);
+}
+
+static void
+put_site(FILE *to, const struct profile_site *s)
+{
+	fputs("\"stack\": [", to);
+	for (unsigned i = 0; i < s->depth; i++) {
+		fputs(i ? ",\n" KEY "    " : "", to);
+		put_frame(to, s->stack[i]);
+	}
+	fprintf(to, "],\n" KEY "    \"peak_bytes\": %" PRIu64
+	    ", \"live_bytes\": %" PRIu64 ", \"live_blocks\": %" PRIu64
+	    ",\n" KEY "    \"allocated_bytes\": %" PRIu64
+	    ", \"allocations\": %" PRIu64 ", \"temporary\": %" PRIu64,
+	    s->peak_bytes, s->live_bytes, s->live_blocks, s->allocated_bytes,
+	    s->allocations, s->temporary);
+}
+
+static void
+put_sites(FILE *to, const struct profile *p, const struct render_look *look)
+{
+	size_t top = render_top(p, look, p->site_count);
+
+	begin_list(to, "sites");
+	for (size_t i = 0; i < top; i++) {
+		begin_item(to, i);
+		put_site(to, p->sites + i);
+		if (look->leaks)
+			fprintf(to, ", \"suppressed\": %s",
+			    p->sites[i].suppressed ? "true" : "false");
+		fputs(" }", to);
+	}
+	fputc(']', to);
+}
+
+static void
+put_log(FILE *to, const struct profile *p, const struct render_look *look)
 {
 	const char *comma = "";
 
@@ -177,20 +226,23 @@ put_log(FILE *to, const struct profile *p)
 		fputs(",\n" KEY "\"sizes\": null", to);
 	put_timeline(to, p);
 	put_marks(to, p);
-	fputs(",\n" KEY "\"sites\": null,\n" KEY "\"pool\": null\n    }", to);
+	if (p->has_sites)
+		put_sites(to, p, look);
+	else
+		fputs(",\n" KEY "\"sites\": null", to);
+	fputs(",\n" KEY "\"pool\": null\n    }", to);
 }
 
 void
 render_json(FILE *to, const struct profile *list, size_t count,
     const struct render_look *look)
 {
-	(void)look;
 	fputs("{\n  \"heaphook\": ", to);
 	put_text(to, PACKAGE_VERSION);
 	fputs(",\n  \"logs\": [", to);
 	for (size_t i = 0; i < count; i++) {
 		fputs(i ? ",\n" : "\n", to);
-		put_log(to, list + i);
+		put_log(to, list + i, look);
 	}
 	fputs("],\n  \"job\": null\n}\n", to);
 }

@@ -10,6 +10,7 @@
 
 #include "chart.h"
 #include "cli.h"
+#include "render_sites.h"
 #include "room.h"
 
 enum {
@@ -21,32 +22,10 @@ enum {
 	LINE_COLUMNS = 61,	/* of a log's line, before its command */
 };
 
-/* At most COLUMNS of TEXT; what cannot be seen as \x1b.  Returns how many
- * columns are left. */
-static unsigned
-put_text(FILE *to, const char *text, unsigned columns, bool utf8)
-{
-	while (text && *text && columns) {
-		unsigned bytes = render_seen(text);
-
-		if (bytes > 1 && !utf8)
-			bytes = 0;
-		if (!bytes && columns < 4)
-			break;
-		if (bytes)
-			fwrite(text, 1, bytes, to);
-		else
-			fprintf(to, "\\x%02x", (unsigned char)*text);
-		columns -= bytes ? 1 : 4;
-		text += bytes ? bytes : 1;
-	}
-	return columns;
-}
-
 static void
 put_padded(FILE *to, const char *text, unsigned columns, bool utf8)
 {
-	fprintf(to, "%*s", (int)put_text(to, text, columns, utf8), "");
+	fprintf(to, "%*s", (int)render_put(to, text, columns, utf8), "");
 }
 
 /* The arguments; of the first, with SHORTLY, only the last part. */
@@ -57,11 +36,11 @@ put_command(FILE *to, const struct profile *p, unsigned columns, bool utf8,
 	const char *name = p->argv.count ? p->argv.list[0] : p->exe;
 	const char *slash = name && shortly ? strrchr(name, '/') : NULL;
 
-	columns = put_text(to, slash ? slash + 1 : name ? name : "?", columns,
+	columns = render_put(to, slash ? slash + 1 : name ? name : "?", columns,
 	    utf8);
 	for (size_t i = 1; i < p->argv.count && columns; i++) {
 		fputc(' ', to);
-		columns = put_text(to, p->argv.list[i], columns - 1, utf8);
+		columns = render_put(to, p->argv.list[i], columns - 1, utf8);
 	}
 	fputc('\n', to);
 }
@@ -121,7 +100,7 @@ put_identity(FILE *to, const struct profile *p, const struct render_look *l)
 		fprintf(to, ", rank %" PRIu64, p->rank.value);
 	if (p->host) {
 		fputs(" on ", to);
-		put_text(to, p->host, 64, l->utf8);
+		render_put(to, p->host, 64, l->utf8);
 	}
 	if (localtime_r(&start, &tm))
 		strftime(date, sizeof date, "%Y-%m-%d %H:%M:%S", &tm);
@@ -178,7 +157,7 @@ put_specials(FILE *to, const struct profile *p, const struct render_look *l)
 		    bytes_of(p->mapped_bytes, &b));
 	if (p->allocator) {
 		fputs("  allocator    ", to);
-		put_text(to, p->allocator, l->columns, l->utf8);
+		render_put(to, p->allocator, l->columns, l->utf8);
 		fputc('\n', to);
 	}
 }
@@ -326,7 +305,7 @@ put_marks(FILE *to, const struct profile *p, const struct render_look *l)
 	for (size_t i = 0; i < p->mark_count && i < MARKS_SHOWN; i++) {
 		fprintf(to, "%s  mark at %s: ", i ? "" : "\n",
 		    seconds_of(p->marks[i].s, &t));
-		put_text(to, p->marks[i].label, l->columns, l->utf8);
+		render_put(to, p->marks[i].label, l->columns, l->utf8);
 		fputc('\n', to);
 	}
 	if (p->mark_count > MARKS_SHOWN)
@@ -339,7 +318,7 @@ put_problems(FILE *to, const struct profile *p, const struct render_look *l)
 {
 	for (size_t i = 0; i < p->problems.count; i++) {
 		fputs(i ? "; " : "\nproblems: ", to);
-		put_text(to, p->problems.list[i], UINT16_MAX, l->utf8);
+		render_put(to, p->problems.list[i], UINT16_MAX, l->utf8);
 	}
 	fputs(p->problems.count ? "\n" : "", to);
 }
@@ -355,6 +334,16 @@ put_one(FILE *to, const struct profile *p, const struct render_look *l)
 	put_sizes(to, p, l);
 	put_threads(to, p, l);
 	put_marks(to, p, l);
+	render_sites(to, p, l);
+	put_problems(to, p, l);
+}
+
+/* Only what is live at the end, and where it came from. */
+static void
+put_leaks(FILE *to, const struct profile *p, const struct render_look *l)
+{
+	put_identity(to, p, l);
+	render_sites(to, p, l);
 	put_problems(to, p, l);
 }
 
@@ -416,6 +405,12 @@ void
 render_text(FILE *to, const struct profile *list, size_t count,
     const struct render_look *look)
 {
+	for (size_t i = 0; look->leaks && i < count; i++) {
+		fputs(i ? "\n" : "", to);
+		put_leaks(to, list + i, look);
+	}
+	if (look->leaks)
+		return;
 	if (count == 1)
 		put_one(to, list, look);
 	else if (count)

@@ -16,17 +16,21 @@
 
 #include "cli.h"
 #include "dump.h"
+#include "leaks.h"
+#include "names.h"
 #include "profile.h"
 #include "progress.h"
 #include "reader.h"
-#include "render.h"
+#include "render_sites.h"
 #include "room.h"
+#include "symbols.h"
 
 enum { STATUS_USAGE = 2, STATUS_UNUSABLE = 3 };
 
 enum {
 	OPTION_DUMP = CLI_LONG, OPTION_FROM, OPTION_TO, OPTION_THREAD,
-	OPTION_PID, OPTION_RANK,
+	OPTION_PID, OPTION_RANK, OPTION_TOP, OPTION_SORT, OPTION_LEAKS,
+	OPTION_SUPPRESS, OPTION_DEBUG_PATH,
 };
 
 static const struct cli_option options[] = {
@@ -38,6 +42,15 @@ static const struct cli_option options[] = {
 	{ "pid", OPTION_PID, "N", NULL, NULL },
 	{ "rank", OPTION_RANK, "N", "only logs of this process, this rank",
 	    NULL },
+	{ "top", OPTION_TOP, "N", NULL, "Call stacks" },
+	{ "sort", OPTION_SORT, "KEY", "N sites, by peak, live, total, "
+	    "calls, temporary", NULL },
+	{ "leaks", OPTION_LEAKS, NULL, "what is live at the end, by site",
+	    NULL },
+	{ "suppress", OPTION_SUPPRESS, "FILE", "but not what its lines "
+	    "leak:PATTERN name", NULL },
+	{ "debug-path", OPTION_DEBUG_PATH, "DIR", "where more debug files "
+	    "are", NULL },
 	{ "format", 'f', "FORMAT", "text, json or csv", "Output" },
 	{ "dump", OPTION_DUMP, NULL, "every event, one line each", NULL },
 	{ "output", 'o', "FILE", "where to, if not standard output", NULL },
@@ -60,6 +73,12 @@ static struct {
 	const struct renderer *renderer;
 	const char *format, *output;
 	bool dump, quiet;
+	const struct order *order;
+	size_t top;
+	bool leaks;
+	struct leaks suppressed;
+	const char **debug_paths;	/* up to a NULL */
+	size_t debug_path_count;
 } want = { .part = { .to_s = INFINITY } };
 
 static double
@@ -86,9 +105,75 @@ parse_number(const char *option, const char *text)
 	return (struct profile_number){ true, n };
 }
 
+static const struct order *
+parse_order(const char *text)
+{
+	const struct order *order = order_find(text);
+
+	if (!order)
+		cli_misuse("--sort: %s: expected peak, live, total, calls or "
+		    "temporary", text);
+	return order;
+}
+
+static size_t
+parse_top(const char *text)
+{
+	size_t top = parse_number("top", text).value;
+
+	if (!top)
+		cli_misuse("--top: 0: expected how many sites to show");
+	return top;
+}
+
+static void
+take_suppressions(const char *path)
+{
+	const char *wrong = leaks_read(&want.suppressed, path);
+
+	if (wrong)
+		die(STATUS_USAGE, "%s", wrong);
+}
+
+static void
+take_debug_path(const char *path)
+{
+	want.debug_paths = room_grow(want.debug_paths,
+	    want.debug_path_count + 2, sizeof *want.debug_paths);
+	want.debug_paths[want.debug_path_count++] = path;
+	want.debug_paths[want.debug_path_count] = NULL;
+}
+
+/* Options about stacks.  False: it is another. */
+static bool
+take_stack_option(int key)
+{
+	switch (key) {
+	case OPTION_TOP:
+		want.top = parse_top(optarg);
+		return true;
+	case OPTION_SORT:
+		want.order = parse_order(optarg);
+		return true;
+	case OPTION_LEAKS:
+		want.leaks = true;
+		return true;
+	case OPTION_SUPPRESS:
+		take_suppressions(optarg);
+		return true;
+	case OPTION_DEBUG_PATH:
+		take_debug_path(optarg);
+		return true;
+	default:
+		return false;
+	}
+}
+
 static void
 take_option(int key)
 {
+	if (take_stack_option(key))
+		return;
 	switch (key) {
 	case OPTION_FROM:
 		want.part.from_s = parse_time("from", optarg);
@@ -129,9 +214,13 @@ take_options(int argc, char **argv)
 
 	while ((key = cli_next(argc, argv)) != -1)
 		take_option(key);
-	if (want.format && want.dump)
-		cli_misuse("--dump has a form of its own: --format cannot "
-		    "go with it");
+	if ((want.format || want.leaks) && want.dump)
+		cli_misuse("--dump has a form of its own: --format and "
+		    "--leaks cannot go with it");
+	if (want.suppressed.count && !want.leaks)
+		cli_misuse("--suppress is for --leaks");
+	if (!want.order)
+		want.order = want.leaks ? order_find("live") : orders;
 	want.renderer = render_find(want.format ? want.format : "text");
 	if (!want.renderer)
 		cli_misuse("--format: %s: expected text, json or csv",
@@ -173,7 +262,10 @@ finish_output(void)
 static struct render_look
 find_look(void)
 {
-	struct render_look look = { .columns = 80 };
+	struct render_look look = {
+		.columns = 80, .order = want.order, .top = want.top,
+		.leaks = want.leaks,
+	};
 	const char *told = getenv("COLUMNS");
 	struct winsize size;
 
@@ -194,10 +286,31 @@ is_wanted(const struct log_header *h)
 }
 
 struct result {
+	struct symbols *symbols;	/* NULL: not needed yet */
+	const struct render_look *look;
 	struct profile *list;
 	size_t count;		/* profiles, or logs dumped */
 	bool unusable;		/* at least one log */
 };
+
+/* Names take time: a text needs few. */
+static void
+name_sites(struct result *result, struct profile *p)
+{
+	static const char *const none[] = { NULL };
+	bool few = want.renderer->run == render_text && !want.leaks;
+
+	if (!p->has_sites)
+		return;
+	if (!result->symbols)
+		result->symbols = symbols_open(want.debug_paths
+		    ? want.debug_paths : none);
+	order_sites(p, want.order);
+	names_give(p, result->symbols, few
+	    ? render_top(p, result->look, RENDER_SITES) : p->site_count);
+	if (want.leaks)
+		leaks_mark(&want.suppressed, p);
+}
 
 static void
 read_log(struct result *result, const char *path)
@@ -222,6 +335,8 @@ read_log(struct result *result, const char *path)
 		dump_log(stdout, &log, &want.part, progress_show);
 	else
 		profile_make(p, &log, &want.part, progress_show);
+	if (!want.dump)
+		name_sites(result, p);
 	if (!want.dump && want.part.thread && !p->thread_count)
 		warn("%s: no thread is called %s", path, want.part.thread);
 	reader_close(&log);
@@ -237,6 +352,7 @@ main(int argc, char **argv)
 	take_options(argc, argv);
 	open_output(argc, argv);
 	look = find_look();
+	result.look = &look;
 	result.list = room_new((size_t)(argc - optind), sizeof *result.list);
 	progress_begin((size_t)(argc - optind), !want.quiet
 	    && !(want.dump && isatty(STDOUT_FILENO)));
@@ -255,5 +371,9 @@ main(int argc, char **argv)
 	for (size_t i = 0; !want.dump && i < result.count; i++)
 		profile_free(result.list + i);
 	free(result.list);
+	if (result.symbols)
+		symbols_close(result.symbols);
+	leaks_free(&want.suppressed);
+	free(want.debug_paths);
 	return result.unusable ? STATUS_UNUSABLE : 0;
 }

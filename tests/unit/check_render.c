@@ -54,22 +54,65 @@ usual(void)
 	};
 }
 
+static struct profile_object program = { .path = TEXT("/bin/prog") };
+static struct profile_object library = { .path = TEXT("/lib/libc.so.6") };
+static struct profile_call calls[] = {
+	{ .object = &program, .address = 0x10 },
+	{ .object = &library, .address = 0x20 },
+	{ .object = &program, .address = 0x30 },
+};
+static const struct profile_frame frames[] = {
+	{ "strdup", .plumbing = true, .call = calls + 1 },
+	{ "copy(char const*)", "/src/copy.cc", 7, true, .call = calls },
+	{ "main", "main.cc", 12, .call = calls },
+	{ .call = calls + 2 },
+	{ "below_main", .call = calls + 1 },
+};
+static const struct profile_frame *stacks[][4] = {
+	{ frames, frames + 1, frames + 2, frames + 4 }, { frames + 3 },
+};
+static struct profile_site sites[] = {
+	{ 1, stacks[0], 4, false, 10, 1000, 4, 2, 200, 3, 3072 },
+	{ 2, stacks[1], 1, true, 20, 900, 0, 5, 824, 1, 1024 },
+	{ 0, NULL, 0, false, 1, 1, 0, 0, 0, 0, 0 },
+};
+
+static struct profile
+with_sites(void)
+{
+	struct profile p = usual();
+
+	p.has_sites = true;
+	p.sites = sites;
+	p.site_count = 3;
+	return p;
+}
+
 /* What FORMAT makes of LIST; until the next call. */
 static const char *
-rendered(const char *format, const struct profile *list, size_t count,
-    bool utf8)
+looked(const char *format, const struct profile *list, size_t count,
+    struct render_look look)
 {
 	static char *text;
-	const struct render_look look = { .columns = 60, .utf8 = utf8 };
 	size_t bytes;
 	FILE *to;
 
 	free(text);
 	to = open_memstream(&text, &bytes);
 	ck_assert_ptr_nonnull(to);
+	if (!look.columns)
+		look.columns = 60;
 	render_find(format)->run(to, list, count, &look);
 	fclose(to);
 	return text;
+}
+
+static const char *
+rendered(const char *format, const struct profile *list, size_t count,
+    bool utf8)
+{
+	return looked(format, list, count,
+	    (struct render_look){ .utf8 = utf8 });
 }
 
 static void
@@ -145,6 +188,47 @@ START_TEST(text_of_a_pool_says_what_is_left)
 	text = rendered("text", &p, 1, false);
 	ck_assert_ptr_nonnull(strstr(text, "  free in it   0 B, largest"));
 	ck_assert_ptr_null(strstr(text, "fragmentation"));
+}
+END_TEST
+
+START_TEST(text_of_sites_is_as_it_was)
+{
+	const struct profile p = with_sites();
+	const char *text = rendered("text", &p, 1, false);
+
+	text = strstr(text, "\n  top sites");
+	ck_assert_ptr_nonnull(text);
+	expect_golden(text, "sites.txt");
+	text = looked("text", &p, 1, (struct render_look){ .top = 1,
+	    .columns = 80, .order = order_find("temporary") });
+	ck_assert_ptr_nonnull(strstr(text, "          4 100.0%            10  "
+	    "copy(char const*) (copy.cc:7)\n"));
+	ck_assert_ptr_null(strstr(text, "prog+0x30"));
+}
+END_TEST
+
+START_TEST(text_of_leaks_is_as_it_was)
+{
+	struct profile list[] = { with_sites(), usual() };
+
+	setenv("TZ", "UTC", 1);
+	expect_golden(looked("text", list, 2, (struct render_look){
+	    .leaks = true, .order = order_find("live") }), "leaks.txt");
+}
+END_TEST
+
+START_TEST(json_of_sites_is_as_it_was)
+{
+	const struct profile p = with_sites();
+	const char *text = strstr(rendered("json", &p, 1, false),
+	    "      \"sites\"");
+
+	ck_assert_ptr_nonnull(text);
+	expect_golden(text, "sites.json");
+	text = looked("json", &p, 1, (struct render_look){ .leaks = true,
+	    .top = 1 });
+	ck_assert_ptr_nonnull(strstr(text, "\"temporary\": 4, "
+	    "\"suppressed\": false }]"));
 }
 END_TEST
 
@@ -271,6 +355,9 @@ add(TCase *t)
 	tcase_add_test(t, csv_is_as_it_was);
 	tcase_add_test(t, text_is_as_it_was);
 	tcase_add_test(t, text_of_a_pool_says_what_is_left);
+	tcase_add_test(t, text_of_sites_is_as_it_was);
+	tcase_add_test(t, text_of_leaks_is_as_it_was);
+	tcase_add_test(t, json_of_sites_is_as_it_was);
 	tcase_add_test(t, text_of_several_has_a_line_each);
 	tcase_add_test(t, what_is_unknown_is_null);
 	tcase_add_test(t, no_text_of_a_log_gets_out_of_its_place);

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "leaks.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "names.h"
+#include "room.h"
+
+/* Does TEXT begin with PATTERN, up to a '*' in that?  What is left of both
+ * then. */
+static bool
+match_piece(const char **pattern, const char **text)
+{
+	const char *p = *pattern, *t = *text;
+
+	while (*p && *p != '*' && !(*p == '$' && !p[1])) {
+		if (*p++ != *t++)
+			return false;
+	}
+	if (*p == '$' && *t)
+		return false;
+	*pattern = p;
+	*text = t;
+	return true;
+}
+
+/* Each piece is looked for from where the one before ended; of the last,
+ * the '$' may need a later place, which the search goes on to. */
+bool
+leaks_match(const char *pattern, const char *text)
+{
+	bool fixed = *pattern == '^';
+
+	pattern += fixed;
+	for (;;) {
+		while (*pattern == '*') {
+			pattern++;
+			fixed = false;
+		}
+		while (!match_piece(&pattern, &text)) {
+			if (fixed || !*text++)
+				return false;
+		}
+		if (*pattern != '*')
+			return true;
+	}
+}
+
+/* NULL: it is none, and says nothing wrong if it is EMPTY. */
+static const char *
+pattern_of(char *line, bool *empty)
+{
+	static const char key[] = "leak:";
+	char *end = line + strlen(line);
+
+	while (end > line && isspace((unsigned char)end[-1]))
+		*--end = '\0';
+	while (isspace((unsigned char)*line))
+		line++;
+	*empty = !*line || *line == '#';
+	if (*empty || strncmp(line, key, sizeof key - 1)
+	    || !line[sizeof key - 1])
+		return NULL;
+	return line + sizeof key - 1;
+}
+
+static void
+add(struct leaks *l, const char *pattern)
+{
+	l->patterns = room_grow(l->patterns, l->count + 1,
+	    sizeof *l->patterns);
+	l->patterns[l->count++] = room_text(pattern, SIZE_MAX);
+}
+
+static char *
+complaint(const char *path, unsigned line, const char *what)
+{
+	char *text = NULL;
+	int n = line ? asprintf(&text, "%s:%u: %s", path, line, what)
+	    : asprintf(&text, "%s: %s", path, what);
+
+	if (n < 0)
+		room_none();
+	return text;
+}
+
+char *
+leaks_read(struct leaks *l, const char *path)
+{
+	FILE *from = fopen(path, "re");
+	char *line = NULL, *wrong = NULL;
+	size_t room = 0;
+
+	if (!from)
+		return complaint(path, 0, strerror(errno));
+	errno = 0;
+	for (unsigned i = 1; !wrong && getline(&line, &room, from) >= 0; i++) {
+		bool empty;
+		const char *pattern = pattern_of(line, &empty);
+
+		if (pattern)
+			add(l, pattern);
+		else if (!empty)
+			wrong = complaint(path, i, "expected leak:PATTERN, or "
+			    "# and a comment");
+	}
+	if (!wrong && ferror(from))
+		wrong = complaint(path, 0, strerror(errno));
+	free(line);
+	fclose(from);
+	return wrong;
+}
+
+void
+leaks_free(struct leaks *l)
+{
+	while (l->count)
+		free(l->patterns[--l->count]);
+	free(l->patterns);
+}
+
+static bool
+is_about(const char *pattern, const struct profile_frame *f)
+{
+	const struct profile_object *o = f->call->object;
+
+	return (f->function && leaks_match(pattern, f->function))
+	    || (f->file && leaks_match(pattern, f->file))
+	    || (o && o->path && leaks_match(pattern, o->path));
+}
+
+/* What the C library keeps to the end, whoever calls it. */
+static bool
+is_kept(const struct profile_frame *f)
+{
+	static const char *const keepers[] = {
+		"^_IO_file_doallocate$", "^__cxa_atexit$", "^atexit$",
+		"^on_exit$", "^__cxa_thread_atexit", "^setlocale$",
+		"^bindtextdomain$", "^textdomain$", "^dcgettext$",
+		"^dcngettext$", "^tzset$", "^localtime", "^mktime$",
+		"^setenv$", "^putenv$", "^__gconv", "^__nss_",
+		"^__libc_setup_tls$", "^_dlerror_run$",
+		"^_GLOBAL__sub_I_eh_alloc",
+	};
+
+	for (size_t i = 0; f->function
+	    && i < sizeof keepers / sizeof keepers[0]; i++)
+		if (leaks_match(keepers[i], f->function))
+			return true;
+	return false;
+}
+
+/* The loader calls what plug-ins do at their start: only what it allocates
+ * by itself is its own. */
+static bool
+is_loaders(const struct profile_site *site)
+{
+	const struct profile_object *o = site->depth
+	    ? site->stack[0]->call->object : NULL;
+
+	return o && o->path && leaks_match("^ld-*.so", names_last(o->path));
+}
+
+static bool
+is_suppressed(const struct leaks *l, const struct profile_site *site)
+{
+	if (is_loaders(site))
+		return true;
+	for (unsigned i = 0; i < site->depth; i++) {
+		if (is_kept(site->stack[i]))
+			return true;
+		for (size_t j = 0; j < l->count; j++)
+			if (is_about(l->patterns[j], site->stack[i]))
+				return true;
+	}
+	return false;
+}
+
+void
+leaks_mark(const struct leaks *l, struct profile *p)
+{
+	for (size_t i = 0; i < p->site_count; i++)
+		p->sites[i].suppressed = is_suppressed(l, p->sites + i);
+}

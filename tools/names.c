@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "names.h"
+
+#include <string.h>
+
+#include "room.h"
+
+enum { INLINED_MOST = 64 };	/* into one function */
+
+const char *
+names_last(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+static bool
+begins(const char *text, const char *with)
+{
+	return !strncmp(text, with, strlen(with));
+}
+
+static bool
+begins_with_any(const char *text, const char *const *list)
+{
+	while (*list && !begins(text, *list))
+		list++;
+	return *list;
+}
+
+/* Without the type that templates have before their name: up to the
+ * arguments, what is behind the last blank that is not within <> or (). */
+static const char *
+own_name(const char *function)
+{
+	const char *name = function;
+	unsigned deep = 0;
+
+	if (begins(function, "operator "))
+		return function;
+	for (const char *c = function; *c; c++) {
+		bool anonymous = begins(c, "(anonymous");
+
+		if (*c == '(' && !deep && !anonymous)
+			break;
+		if (*c == ' ' && !deep)
+			name = c + 1;
+		if (*c == '<' || *c == '(')
+			deep++;
+		if ((*c == '>' || *c == ')') && deep)
+			deep--;
+	}
+	return name;
+}
+
+/* In a static program the C library is no object of its own. */
+static bool
+is_wrapper(const char *function)
+{
+	static const char *const wrappers[] = {
+		"malloc", "calloc", "realloc", "reallocarray",
+		"posix_memalign", "aligned_alloc", "memalign", "valloc",
+		"pvalloc", "strdup", "__strdup", "strndup", "__strndup",
+		"wcsdup", "asprintf", "vasprintf", "__asprintf_chk",
+		"__vasprintf_chk", "getline", "getdelim", "__getdelim",
+		"realpath", "getcwd", NULL
+	};
+
+	for (const char *const *w = wrappers; *w; w++)
+		if (!strcmp(*w, function))
+			return true;
+	return false;
+}
+
+bool
+names_is_plumbing(const char *function, const struct profile_object *object)
+{
+	static const char *const names[] = {
+		"operator new", "std::", "__gnu_cxx::",	/* C++ */
+		"alloc::", "<alloc::", "core::", "<core::",	/* Rust */
+		"hashbrown::", "<hashbrown::", "__rust_", "__rdl_", "__rg_",
+		NULL
+	};
+	static const char *const files[] = {
+		"libc.so", "libc-", "libc.musl-", "ld-", "libpthread",
+		"libstdc++.so", "libc++", "libgcc_s.so", NULL
+	};
+
+	if (function && (is_wrapper(function)
+	    || begins_with_any(own_name(function), names)))
+		return true;
+	return object && object->path
+	    && begins_with_any(names_last(object->path), files);
+}
+
+static unsigned
+find(struct symbols *symbols, struct profile_call *c,
+    struct symbols_frame *found)
+{
+	const struct profile_object *o = c->object;
+	const struct symbols_object key = {
+		o ? o->path : NULL, o ? o->build_id : NULL,
+		o ? o->build_id_bytes : 0,
+	};
+
+	found[0] = (struct symbols_frame){ 0 };
+	if (!symbols || !o || !o->path)
+		return 1;
+	c->object->complaint = symbols_complaint(symbols, &key);
+	return symbols_find(symbols, &key, c->address, found, INLINED_MOST);
+}
+
+static void
+name_call(struct symbols *symbols, struct profile_call *c)
+{
+	struct symbols_frame found[INLINED_MOST];
+
+	c->frame_count = find(symbols, c, found);
+	c->frames = room_new(c->frame_count, sizeof *c->frames);
+	for (unsigned i = 0; i < c->frame_count; i++)
+		c->frames[i] = (struct profile_frame){
+			.function = found[i].function, .file = found[i].file,
+			.line = found[i].line,
+			.inlined = i + 1 < c->frame_count,
+			.plumbing = names_is_plumbing(found[i].function,
+			    c->object),
+			.call = c,
+		};
+}
+
+/* The frames of the calls from FRAME outwards, to TO if that is not NULL. */
+static unsigned
+lay(const struct profile *p, uint32_t frame, const struct profile_frame **to)
+{
+	unsigned n = 0;
+
+	for (; frame; frame = p->tree[frame].caller) {
+		const struct profile_call *c = p->calls + p->tree[frame].call;
+
+		for (unsigned i = 0; i < c->frame_count; i++, n++)
+			if (to)
+				to[n] = c->frames + i;
+	}
+	return n;
+}
+
+static void
+name_site(struct profile *p, struct symbols *symbols,
+    struct profile_site *site)
+{
+	for (uint32_t f = site->frame; f; f = p->tree[f].caller) {
+		struct profile_call *c = p->calls + p->tree[f].call;
+
+		if (!c->frames)
+			name_call(symbols, c);
+	}
+	site->depth = lay(p, site->frame, NULL);
+	site->stack = room_new(site->depth, sizeof *site->stack);
+	lay(p, site->frame, site->stack);
+}
+
+void
+names_give(struct profile *p, struct symbols *symbols, size_t count)
+{
+	for (size_t i = 0; i < count && i < p->site_count; i++)
+		if (!p->sites[i].stack)
+			name_site(p, symbols, p->sites + i);
+}
+
+unsigned
+names_headline(const struct profile_site *site)
+{
+	for (unsigned i = 0; i < site->depth; i++)
+		if (!site->stack[i]->plumbing)
+			return i;
+	return 0;
+}

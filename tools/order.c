@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "order.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define BYTES(heading, field) \
+	{ heading, true, offsetof(struct profile_site, field) }
+#define COUNT(heading, field) \
+	{ heading, false, offsetof(struct profile_site, field) }
+
+const struct order orders[] = {
+	{ "peak", "bytes at the peak",
+	  BYTES("at peak", peak_bytes), COUNT("calls", allocations) },
+	{ "live", "bytes live at the end",
+	  BYTES("live", live_bytes), COUNT("blocks", live_blocks) },
+	{ "total", "bytes allocated in all",
+	  BYTES("in all", allocated_bytes), COUNT("calls", allocations) },
+	{ "calls", "calls",
+	  COUNT("calls", allocations), BYTES("in all", allocated_bytes) },
+	{ "temporary", "calls whose block went at once",
+	  COUNT("temporary", temporary), COUNT("calls", allocations) },
+	{ NULL, NULL, { NULL, false, 0 }, { NULL, false, 0 } }
+};
+
+const struct order *
+order_find(const char *name)
+{
+	const struct order *r = orders;
+
+	while (r->name && strcmp(r->name, name))
+		r++;
+	return r->name ? r : NULL;
+}
+
+static int
+by_value(const void *a, const void *b, void *order)
+{
+	const struct profile_site *x = a, *y = b;
+	const struct order *r = order;
+	uint64_t i = order_value(x, &r->by), j = order_value(y, &r->by);
+
+	if (i == j) {
+		i = order_value(x, &r->beside);
+		j = order_value(y, &r->beside);
+	}
+	if (i != j)
+		return i < j ? 1 : -1;
+	return (x->frame > y->frame) - (x->frame < y->frame);
+}
+
+void
+order_sites(struct profile *p, const struct order *order)
+{
+	if (p->site_count)
+		qsort_r(p->sites, p->site_count, sizeof *p->sites, by_value,
+		    (void *)order);
+}

@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "render_sites.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "cli.h"
+#include "names.h"
+
+enum {
+	CALLERS_SHOWN = 3,	/* when nobody says how many sites */
+	CALLERS_MOST = 12,
+	SITE_COLUMNS = 34,	/* before the headline */
+	CALLER_COLUMNS = 14,	/* before a caller */
+	PLACE_BYTES = 256,
+};
+
+/* Two lists in one: sites, and sites that are leaks. */
+struct shown {
+	FILE *to;
+	const struct profile *p;
+	const struct render_look *look;
+	const struct order *order;
+	uint64_t all;		/* of the order's value */
+	size_t count;		/* sites that have any */
+};
+
+static const char *
+text_of(uint64_t value, const struct order_column *c, struct cli_text *t)
+{
+	*t = c->bytes ? cli_bytes(value) : cli_count(value);
+	return t->text;
+}
+
+/* Where a frame is, for behind its function. */
+static void
+find_place(const struct profile_frame *f, char *place)
+{
+	const struct profile_object *o = f->call->object;
+	const char *object = o && o->path ? names_last(o->path) : "";
+
+	if (f->file && f->line)
+		snprintf(place, PLACE_BYTES, "%s:%u", names_last(f->file),
+		    f->line);
+	else if (f->file)
+		snprintf(place, PLACE_BYTES, "%s", names_last(f->file));
+	else if (f->function)
+		snprintf(place, PLACE_BYTES, "%s", object);
+	else
+		snprintf(place, PLACE_BYTES, "%s%s0x%" PRIx64, object,
+		    *object ? "+" : "", f->call->address);
+}
+
+/* "function (file:line)" or "object+0xoffset": of what is too long the
+ * function is cut. */
+static void
+put_frame(const struct shown *s, const struct profile_frame *f,
+    unsigned columns)
+{
+	char place[PLACE_BYTES];
+	unsigned around, left;
+	bool utf8 = s->look->utf8;
+
+	find_place(f, place);
+	if (!f->function) {
+		render_put(s->to, place, columns, utf8);
+		return;
+	}
+	around = *place ? (unsigned)strlen(place) + 3 : 0;
+	left = columns > around + 12 ? columns - around : 12;
+	if (strlen(f->function) <= left) {
+		render_put(s->to, f->function, left, utf8);
+	} else {
+		render_put(s->to, f->function, left - 3, utf8);
+		fputs("...", s->to);
+	}
+	if (*place) {
+		fputs(" (", s->to);
+		render_put(s->to, place, PLACE_BYTES, utf8);
+		fputc(')', s->to);
+	}
+}
+
+/* Nobody asks who called main. */
+static unsigned
+depth_of(const struct profile_site *site)
+{
+	for (unsigned i = 0; i < site->depth; i++) {
+		const char *function = site->stack[i]->function;
+
+		if (function && !strcmp(function, "main"))
+			return i + 1;
+	}
+	return site->depth;
+}
+
+static void
+put_callers(const struct shown *s, const struct profile_site *site,
+    unsigned from)
+{
+	unsigned most = s->look->top || s->look->leaks ? CALLERS_MOST
+	    : CALLERS_SHOWN;
+	unsigned depth = depth_of(site);
+	unsigned end = depth > from + most ? from + most : depth;
+
+	for (unsigned i = from; i < end; i++) {
+		fprintf(s->to, "%*s", CALLER_COLUMNS, "");
+		put_frame(s, site->stack[i],
+		    s->look->columns - CALLER_COLUMNS);
+		fputc('\n', s->to);
+	}
+	if (end < depth)
+		fprintf(s->to, "%*sand %u more\n", CALLER_COLUMNS, "",
+		    depth - end);
+}
+
+/* The headline is who asked for memory, not by what means. */
+static void
+put_site(const struct shown *s, const struct profile_site *site)
+{
+	unsigned headline = names_headline(site);
+	const struct order *o = s->order;
+	uint64_t value = order_value(site, &o->by);
+	uint64_t beside = order_value(site, &o->beside);
+	struct cli_text a, b;
+
+	fprintf(s->to, "%11s %5.1f%% %13s  ", text_of(value, &o->by, &a),
+	    s->all ? 100 * ((double)value / (double)s->all) : 0,
+	    text_of(beside, &o->beside, &b));
+	if (!site->depth) {
+		fputs("(stack unknown)\n", s->to);
+		return;
+	}
+	put_frame(s, site->stack[headline], s->look->columns - SITE_COLUMNS);
+	fputc('\n', s->to);
+	if (headline) {
+		fprintf(s->to, "%*sby ", CALLER_COLUMNS, "");
+		put_frame(s, site->stack[headline - 1],
+		    s->look->columns - CALLER_COLUMNS - 3);
+		fputc('\n', s->to);
+	}
+	put_callers(s, site, headline + 1);
+}
+
+static bool
+has_any(const struct shown *s, const struct profile_site *site)
+{
+	if (s->look->leaks)
+		return site->live_blocks && !site->suppressed;
+	return order_value(site, &s->order->by);
+}
+
+/* Why the lines of headlines are missing, once for each object. */
+static void
+put_complaints(const struct shown *s, size_t top)
+{
+	const struct profile_object *last = NULL;
+
+	for (size_t i = 0; i < top; i++) {
+		const struct profile_site *site = s->p->sites + i;
+		const struct profile_frame *f;
+		const struct profile_object *o;
+
+		if (!site->depth || !has_any(s, site))
+			continue;
+		f = site->stack[names_headline(site)];
+		o = f->call->object;
+		if (f->line || !o || !o->complaint || o == last)
+			continue;
+		last = o;
+		fputs("  ", s->to);
+		render_put(s->to, o->path, UINT16_MAX, s->look->utf8);
+		fprintf(s->to, ": %s\n", o->complaint);
+	}
+}
+
+static void
+put_list(const struct shown *s)
+{
+	size_t top = render_top(s->p, s->look, s->look->leaks
+	    ? s->p->site_count : RENDER_SITES), n = 0, i = 0;
+
+	if (!s->count)
+		return;
+	fprintf(s->to, "%11s %6s %13s  %s\n", s->order->by.heading, "share",
+	    s->order->beside.heading, "allocated by");
+	for (; i < s->p->site_count && n < top; i++) {
+		if (!has_any(s, s->p->sites + i))
+			continue;
+		put_site(s, s->p->sites + i);
+		n++;
+	}
+	if (n < s->count)
+		fprintf(s->to, "%11s %s more\n", "and",
+		    cli_count(s->count - n).text);
+	put_complaints(s, i);
+}
+
+static void
+put_blocks(FILE *to, const char *what, const struct profile_site *sum,
+    uint64_t sites)
+{
+	struct cli_text a, b, c, d;
+
+	a = cli_bytes(sum->live_bytes);
+	b = cli_count(sum->live_bytes);
+	c = cli_count(sum->live_blocks);
+	d = cli_count(sites);
+	fprintf(to, "  %-12s %s (%s bytes) in %s block%s, of %s site%s\n",
+	    what, a.text, b.text, c.text, sum->live_blocks == 1 ? "" : "s",
+	    d.text, sites == 1 ? "" : "s");
+}
+
+static void
+put_leaks_head(const struct shown *s)
+{
+	struct profile_site leaked = { 0 }, hidden = { 0 };
+	uint64_t leaks = 0, others = 0;
+
+	for (size_t i = 0; i < s->p->site_count; i++) {
+		const struct profile_site *site = s->p->sites + i;
+		struct profile_site *sum = site->suppressed ? &hidden
+		    : &leaked;
+
+		sum->live_bytes += site->live_bytes;
+		sum->live_blocks += site->live_blocks;
+		leaks += site->live_blocks && !site->suppressed;
+		others += site->live_blocks && site->suppressed;
+	}
+	put_blocks(s->to, strcmp(s->p->state, "running") ? "leaks"
+	    : "live now", &leaked, leaks);
+	if (others)
+		put_blocks(s->to, "suppressed", &hidden, others);
+	fputs(s->count ? "\n" : "", s->to);
+}
+
+static void
+put_no_stacks(const struct shown *s)
+{
+	struct cli_text a = cli_bytes(s->p->live_bytes.value);
+	struct cli_text b = cli_count(s->p->live_blocks.value);
+
+	if (s->look->leaks)
+		fprintf(s->to, "\n  leaks        %s in %s blocks\n",
+		    s->p->live_bytes.known ? a.text : "unknown",
+		    s->p->live_blocks.known ? b.text : "unknown");
+	if (s->look->leaks || s->look->top)
+		fputs("\n  sites        unknown: this was recorded without "
+		    "stacks (heaphook-run -k)\n", s->to);
+}
+
+void
+render_sites(FILE *to, const struct profile *p,
+    const struct render_look *look)
+{
+	struct shown s = {
+		.to = to, .p = p, .look = look,
+		.order = look->order ? look->order : orders,
+	};
+
+	if (!p->has_sites) {
+		put_no_stacks(&s);
+		return;
+	}
+	for (size_t i = 0; i < p->site_count; i++) {
+		if (!has_any(&s, p->sites + i))
+			continue;
+		s.all += order_value(p->sites + i, &s.order->by);
+		s.count++;
+	}
+	fputc('\n', to);
+	if (look->leaks)
+		put_leaks_head(&s);
+	else if (s.count)
+		fprintf(to, "  top sites, by %s\n", s.order->title);
+	put_list(&s);
+}
