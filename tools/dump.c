@@ -50,6 +50,7 @@ put_change(FILE *to, const struct replay_step *s)
 {
 	const struct log_event *e = s->event;
 	bool moved = s->allocated && s->freed;
+	bool any = true;
 
 	if (s->allocated)
 		put_block(to, &s->come);
@@ -63,8 +64,22 @@ put_change(FILE *to, const struct replay_step *s)
 		fputs("unknown", to);
 	else if (s->allocated && e->align)
 		fprintf(to, "align=%" PRIu64, e->align);
+	else if (s->allocated && e->stack)
+		any = false;
 	else
 		fputc('-', to);
+	if (s->allocated && e->stack)
+		fprintf(to, "%sstack=%" PRIu32, any ? "," : "", e->stack);
+}
+
+static void
+put_object(FILE *to, const struct log_event *e)
+{
+	fprintf(to, "object 0x%" PRIx64 " %" PRIu64 " - bias=0x%" PRIx64,
+	    e->address, e->size, e->old);
+	for (uint32_t i = 0; i < e->build_id_bytes; i++)
+		fprintf(to, "%s%02x", i ? "" : ",build-id=", e->build_id[i]);
+	put_text(to, ",path=", e->text, e->text_bytes);
 }
 
 /* What is neither an allocation nor a free.  False: nothing to show. */
@@ -96,6 +111,19 @@ put_rest(FILE *to, const struct log_event *e)
 			    e->old, e->old_size);
 		else
 			fputc('-', to);
+		return true;
+	case LOG_X_FRAME:
+		fprintf(to, "frame 0x%" PRIx64 " - - stack=%" PRIu32
+		    ",caller=%" PRIu32, e->address, e->stack, e->caller);
+		return true;
+	case LOG_X_OBJECT:
+		put_object(to, e);
+		return true;
+	case LOG_X_PATH:
+		put_text(to, "path - - - path=", e->text, e->text_bytes);
+		return true;
+	case LOG_X_UNLOAD:
+		fprintf(to, "unload 0x%" PRIx64 " - - -", e->address);
 		return true;
 	default:
 		return false;
