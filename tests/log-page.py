@@ -5,6 +5,8 @@ else: what it finds must be what heaphook-report finds.
 
     log-page.py LOG [PARENT'S LOG]   the totals, one "name value" a line
     log-page.py --events LOG         what was called, for which block
+    log-page.py --stacks LOG         of each block its size, the object that
+                                     it was asked for in, and the callers
 """
 import struct
 import sys
@@ -76,7 +78,10 @@ class Chunk:
             self.time += int.from_bytes(self.data[at:at + 2], "little")
             at += 2
         size = int.from_bytes(self.data[at:at + sizes], "little")
-        at += sizes + (tag >> 5 & 3)
+        at += sizes
+        stacks = tag >> 5 & 3
+        self.stack = int.from_bytes(self.data[at:at + stacks], "little")
+        at += stacks
         step = int.from_bytes(self.data[at:at + steps], "little")
         self.last = self.last + unzigzag(step) & M64
         usable = usable_of(self.rule, size)
@@ -98,6 +103,9 @@ class Chunk:
                 value = self.last * 16 + unzigzag(value) & M64
                 self.last = value // 16
             fields.append(value)
+        self.stack = 0
+        if kind in (ALLOC, REALLOC, RESIZED) and at < end:
+            self.stack, at = self.integer(at)
         return kind, tuple(fields), end
 
     def events(self):
@@ -107,7 +115,7 @@ class Chunk:
             start = at
             read = self.short if self.data[at] & 3 else self.long
             kind, fields, at = read(at)
-            yield self.time, kind, fields, start
+            yield self.time, kind, fields, start, self.stack
 
 
 class Log:
@@ -145,11 +153,13 @@ class Log:
         slots, nested, into = {}, {}, {}
         for slot, seq in sorted(self.chunks):
             into.setdefault(slot, slots.setdefault(slot, []))
-            for time, kind, fields, at in self.chunks[slot, seq].events():
+            for time, kind, fields, at, stack in (
+                    self.chunks[slot, seq].events()):
                 if kind == NESTED:
                     into[slot] = nested.setdefault(fields, [])
                 else:
-                    into[slot].append((time, kind, fields, (slot, seq, at)))
+                    into[slot].append((time, kind, fields, (slot, seq, at),
+                                       stack))
         return [self.woven(events, nested, True)
                 for events in slots.values()]
 
@@ -237,7 +247,7 @@ def replay(streams, heap):
         ready = [(t, i) for t, i in first
                  if not heap.waits(*streams[i][heads[i]][1:3])]
         i = min(ready or first)[1]
-        now, kind, fields, _ = streams[i][heads[i]]
+        now, kind, fields, _, _ = streams[i][heads[i]]
         heap.apply(i, kind, fields)
         heads[i] += 1
 
@@ -245,7 +255,7 @@ def replay(streams, heap):
 def before(log, child):
     """What of each stream of LOG its CHILD has seen."""
     places = {f[0]: f[1:] for stream in child.streams()
-              for _, kind, f, _ in stream if kind == INHERIT}
+              for _, kind, f, _, _ in stream if kind == INHERIT}
     return [[e for e in stream
              if e[3][0] in places and e[3][1:] < places[e[3][0]]]
             for stream in log.streams()]
@@ -266,11 +276,38 @@ def show(kind, f):
         print(CALLS[f[0]], "failed", f[1])
 
 
+def stacks(log):
+    frames, objects, path = {}, {}, {}
+    for event in sorted(sum(log.streams(), []), key=lambda e: e[0]):
+        _, kind, f, place, stack = event
+        if kind == FRAME:
+            at = [o[4] for o in objects.values() if o[1] <= f[2] < o[1] + o[2]]
+            frames[f[0]] = f[1], f[2], at[0] if at else b"?"
+        elif kind == OBJECT:
+            path[place[0]] = f[1]
+            objects[f[1]] = f[:4] + (f[4][f[3]:],)
+        elif kind == PATH:
+            o = objects[path[place[0]]]
+            objects[o[1]] = o[:4] + (o[4] + f[0],)
+        elif kind == UNLOAD:
+            objects.pop(f[0], None)
+        elif kind in (MALLOC, CALLOC, ALLOC, REALLOC, RESIZED):
+            size = f[2] if kind == REALLOC else f[1]
+            words = [str(size), frames[stack][2].decode() or "-"]
+            while stack:
+                stack, address, _ = frames[stack]
+                words.append(hex(address))
+            print(" ".join(words))
+
+
 def main():
     if sys.argv[1] == "--events":
         for stream in Log(sys.argv[2]).streams():
-            for _, kind, fields, _ in stream:
+            for _, kind, fields, _, _ in stream:
                 show(kind, fields)
+        return
+    if sys.argv[1] == "--stacks":
+        stacks(Log(sys.argv[2]))
         return
     log, heap = Log(sys.argv[1]), Heap()
     if len(sys.argv) > 2:

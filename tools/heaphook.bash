@@ -54,7 +54,8 @@ _heaphook_run() {
 	done
 	if [[ $cur == -* ]]; then
 		_heaphook_words '-t --track -p --tlsf -r --report -n --print-env
-			-o --output -s --summary -l --limit -x --only --mmap
+			-o --output -s --summary -k --stacks -l --limit
+			-x --only --mmap
 			-i --initial -a --additional --on-exhaust --lock-memory
 			--huge-pages
 			-h --help -V --version' "$cur"

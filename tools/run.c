@@ -33,6 +33,8 @@ static const struct cli_option options[] = {
 	{ "output", 'o', "NAME", "log name: %p pid, %e program, %r rank, ...",
 	    "What to record" },
 	{ "summary", 's', NULL, "counters and timeline, no events", NULL },
+	{ "stacks", 'k', "[DEPTH]", "the calls that led there, 32 or DEPTH",
+	    NULL },
 	{ "limit", 'l', "SIZE", "most bytes of log, like 500M", NULL },
 	{ "only", 'x', "GLOB", "only programs whose name matches", NULL },
 	{ "mmap", MMAP, NULL, "mmap, munmap, mremap and brk too", NULL },
@@ -71,6 +73,14 @@ is_limit(const char *argument)
 }
 
 static bool
+is_depth(const char *argument)
+{
+	uint64_t depth;
+
+	return cli_size(argument, &depth) && depth >= 1 && depth <= 128;
+}
+
+static bool
 is_text(const char *argument)
 {
 	return *argument;
@@ -90,8 +100,9 @@ is_when(const char *argument)
 	    || !strcmp(argument, "off");
 }
 
-/* The variable an option sets: to VALUE, or to its argument, which IS what
- * was EXPECTED.  LIBRARY is the option for whose library alone it is. */
+/* The variable an option sets: to its argument, which IS what was EXPECTED,
+ * or without one to VALUE.  LIBRARY is the option for whose library alone it
+ * is. */
 static const struct variable {
 	int key, library;
 	const char *name, *value;
@@ -100,6 +111,8 @@ static const struct variable {
 } variables[] = {
 	{ 'o', 0, "HEAPHOOK_OUTPUT", NULL, is_text, "a name" },
 	{ 's', 't', "HEAPHOOK_RECORD", "summary", NULL, NULL },
+	{ 'k', 't', "HEAPHOOK_STACKS", "32", is_depth,
+	    "1 to 128 calls" },
 	{ 'l', 't', "HEAPHOOK_LIMIT", NULL, is_limit,
 	    "a size like 500M, at least 64K" },
 	{ 'x', 0, "HEAPHOOK_ONLY", NULL, is_text, "a pattern" },
@@ -153,10 +166,10 @@ long_name(int key)
 static void
 set_variable(const struct variable *v)
 {
-	if (v->is && !v->is(optarg))
+	if (optarg && !v->is(optarg))
 		cli_misuse("--%s=%s: expected %s", long_name(v->key), optarg,
 		    v->expected);
-	set(v->name, v->value ? v->value : optarg);
+	set(v->name, optarg ? optarg : v->value);
 }
 
 /* Every option is for one of the libraries that are loaded. */
@@ -193,6 +206,8 @@ read_options(int argc, char **argv)
 	r.track = given['t'] || !r.tlsf;
 	r.report = given['r'];
 	r.named = given['o'];
+	if (given['k'] && given['s'])
+		cli_misuse("--stacks: a summary has none");
 	for (key = 0; key <= HUGE_PAGES; key++)
 		if (given[key])
 			check_library(&r, key);

@@ -41,6 +41,7 @@
 	X(int, pthread_setname_np, (unsigned long, const char *)) \
 	X(int, prctl, (int, ...)) \
 	X(void *, dlopen, (const char *, int)) \
+	X(int, dlclose, (void *)) \
 	X(int, close, (int)) \
 	X(int, close_range, (unsigned, unsigned, int)) \
 	X(int, dup2, (int, int)) \

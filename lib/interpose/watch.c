@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Threads: that there will be another, and what they are called. */
+/* That there will be another thread, what threads are called, and that code
+ * has gone. */
 #define _GNU_SOURCE
+#include <dlfcn.h>
 #include <pthread.h>
 
 #include "backend.h"
@@ -25,5 +27,16 @@ pthread_setname_np(pthread_t thread, const char *name)
 	error = hh_real.pthread_setname_np(thread, name);
 	if (!error)
 		hh_backend_thread_named(thread, name);
+	return error;
+}
+
+HH_EXPORT int
+dlclose(void *handle)
+{
+	int error;
+
+	hh_real_find();
+	error = hh_real.dlclose(handle);
+	hh_backend_unloaded();
 	return error;
 }

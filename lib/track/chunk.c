@@ -121,8 +121,7 @@ void
 hh_chunk_change_thread(struct hh_stream *s)
 {
 	struct log_long l;
-	uint64_t now = hh_ticks();
-	uint64_t dt = now > s->w.ticks ? now - s->w.ticks : 0;
+	uint64_t dt = hh_stream_since(s);
 	char name[LOG_NAME_BYTES] = "";
 
 	if (!s->end || (size_t)(s->end - s->w.at) < sizeof l.bytes)
@@ -221,6 +220,19 @@ hh_chunk_put_place(struct hh_stream *s, enum log_kind kind, uint32_t slot,
 	log_long_uint(&l, seq);
 	log_long_uint(&l, offset);
 	log_put_long(&s->w, &l, 0);
+}
+
+bool
+hh_chunk_put_long(struct hh_stream *s, struct log_long *l, uint64_t dt)
+{
+	size_t bytes = log_long_bytes(l) + sizeof l->bytes;
+
+	if (s->end && (size_t)(s->end - s->w.at) < bytes)
+		hh_chunk_next(s);
+	if (!s->end)
+		return false;
+	log_put_long(&s->w, l, dt);
+	return true;
 }
 
 uint64_t

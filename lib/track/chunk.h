@@ -29,6 +29,10 @@ void hh_chunk_trim(struct hh_stream *s);
 void hh_chunk_put_place(struct hh_stream *s, enum log_kind kind,
     uint32_t slot, uint64_t seq, uint64_t offset);
 
+/* A record, DT after the last one, before the event that S was taken for and
+ * whose room is kept.  False: there is no room any more. */
+bool hh_chunk_put_long(struct hh_stream *s, struct log_long *l, uint64_t dt);
+
 /* What follows in S happened before the event that OUTER is putting down. */
 void hh_chunk_put_outer(struct hh_stream *s, const struct hh_stream *outer);
 

@@ -14,6 +14,8 @@
 #include "count.h"
 #include "file.h"
 #include "note.h"
+#include "object.h"
+#include "stack.h"
 #include "start.h"
 #include "totals.h"
 
@@ -111,6 +113,18 @@ void
 hh_backend_thread_named(unsigned long thread, const char *name)
 {
 	hh_note_thread_name(thread, name);
+}
+
+void
+hh_backend_unloaded(void)
+{
+	struct hh_stream *s = hh_stack_depth && is_own_log()
+	    ? hh_stream_take(0) : NULL;
+
+	if (!s)
+		return;
+	hh_object_check(s);
+	hh_stream_give(s);
 }
 
 void

@@ -8,6 +8,8 @@
 #include "chunk.h"
 #include "count.h"
 #include "file.h"
+#include "frame.h"
+#include "object.h"
 #include "pool.h"
 #include "../interpose/create.h"
 #include "../interpose/head.h"
@@ -72,6 +74,8 @@ hh_inherit_take(void)
 	hh_head = NULL;
 	hh_file_forget();
 	hh_chunk_forget();
+	hh_frame_forget();
+	hh_object_forget();
 	return from;
 }
 

@@ -6,32 +6,59 @@
 
 #include "count.h"
 #include "../interpose/head.h"
+#include "stack.h"
 #include "usable.h"
 
 /* A stream taken for one event, and the long form of it. */
 struct note {
 	struct hh_stream *s;
 	uint64_t dt;
+	uint32_t stack;
 	struct log_long l;
 };
+
+static void
+begin_at(struct note *n, enum log_kind kind)
+{
+	n->dt = hh_stream_clock(n->s);
+	log_long_begin(&n->l, kind, n->dt);
+}
 
 /* False when this process is not watched.  Without room the event is only
  * counted. */
 static bool
 begin(struct note *n, enum log_kind kind)
 {
+	n->stack = 0;
 	n->s = hh_stream_take(sizeof n->l.bytes);
-	if (!n->s)
-		return false;
-	n->dt = hh_stream_clock(n->s);
-	log_long_begin(&n->l, kind, n->dt);
-	return true;
+	if (n->s)
+		begin_at(n, kind);
+	return n->s;
 }
 
 static bool
 records(const struct note *n)
 {
 	return n->s->end != NULL;
+}
+
+/* The same for what gets a block: it has a stack, if stacks are on, and what
+ * is new about that comes first. */
+static bool
+begin_with_stack(struct note *n, enum log_kind kind)
+{
+	struct hh_stack stack;
+
+	if (!hh_stack_depth)
+		return begin(n, kind);
+	hh_stack_capture(&stack);
+	n->s = hh_stream_take(sizeof n->l.bytes);
+	if (!n->s)
+		return false;
+	n->stack = records(n) && !(hh_mode & HH_PAUSED)
+	    ? hh_stack_number(&stack, n->s) : 0;
+	begin_at(n, kind);
+	return true;
 }
 
 static void
@@ -65,8 +92,8 @@ put_alloc(struct note *n, enum log_call call, const void *block, size_t size,
 	if (call <= LOG_CALL_CALLOC
 	    && usable == log_usable_expected(hh_head->h.usable_rule, size)
 	    && log_is_short(&n->s->w, address(block), size, n->dt)) {
-		log_put_short(&n->s->w, kind, address(block), size, true,
-		    n->dt);
+		log_put_stacked(&n->s->w, kind, address(block), size, n->dt,
+		    n->stack);
 		return;
 	}
 	log_long_uint(&n->l, call);
@@ -74,6 +101,7 @@ put_alloc(struct note *n, enum log_call call, const void *block, size_t size,
 	log_long_uint(&n->l, align ? (unsigned)__builtin_ctzl(align) : 0);
 	log_long_address(&n->l, &n->s->w, address(block));
 	log_long_uint(&n->l, excess(usable, size));
+	log_long_stack(&n->l, n->stack);
 	put(n);
 }
 
@@ -112,7 +140,7 @@ hh_note_alloc(enum log_call call, const void *block, size_t size,
 {
 	struct note n;
 
-	if (!begin(&n, LOG_X_ALLOC))
+	if (!begin_with_stack(&n, LOG_X_ALLOC))
 		return;
 	if (!(hh_mode & HH_PAUSED))
 		put_alloc(&n, call, block, size, usable, align);
@@ -157,6 +185,7 @@ end_realloc(struct note *n, size_t old_usable, const void *block, size_t size,
 	log_long_address(&n->l, &n->s->w, address(block));
 	log_long_uint(&n->l, size);
 	log_long_uint(&n->l, excess(usable, size));
+	log_long_stack(&n->l, n->stack);
 	put(n);
 	end(n, &(struct change){1, 1, 0, usable, old_usable});
 }
@@ -167,7 +196,7 @@ hh_note_realloc(const void *old, size_t old_usable, const void *block,
 {
 	struct note n;
 
-	if (!begin(&n, LOG_X_REALLOC))
+	if (!begin_with_stack(&n, LOG_X_REALLOC))
 		return;
 	log_long_address(&n.l, &n.s->w, address(old));
 	end_realloc(&n, old_usable, block, size, usable);
@@ -191,7 +220,7 @@ hh_note_resized(size_t old_usable, const void *block, size_t size,
 {
 	struct note n;
 
-	if (begin(&n, LOG_X_RESIZED))
+	if (begin_with_stack(&n, LOG_X_RESIZED))
 		end_realloc(&n, old_usable, block, size, usable);
 }
 

@@ -13,6 +13,7 @@
 #include "../interpose/text.h"
 #include "file.h"
 #include "pool.h"
+#include "stack.h"
 #include "stream.h"
 #include "totals.h"
 #include "usable.h"
@@ -27,6 +28,7 @@ static struct {
 	enum log_mode mode;
 	enum log_usable_rule rule;
 	uint64_t limit;
+	unsigned depth;		/* of stacks */
 	bool map;
 } wanted;
 
@@ -62,6 +64,24 @@ read_limit(void)
 	return limit;
 }
 
+static unsigned
+read_depth(void)
+{
+	const char *value = hh_conf_get("HEAPHOOK_STACKS");
+	uint64_t depth = 0;
+
+	if (value && (!hh_conf_size(value, &depth) || depth > STACK_MOST)) {
+		hh_say_bad("HEAPHOOK_STACKS", value, "0 to 128 frames");
+		return 0;
+	}
+	if (depth && wanted.mode == LOG_SUMMARY) {
+		hh_say("heaphook: HEAPHOOK_STACKS: a summary has no stacks: "
+		    "HEAPHOOK_RECORD=events has", (char *)NULL);
+		return 0;
+	}
+	return (unsigned)depth;
+}
+
 static bool
 read_switch(const char *name)
 {
@@ -78,6 +98,7 @@ read_variables(void)
 	wanted.known = true;
 	wanted.mode = read_mode();
 	wanted.limit = read_limit();
+	wanted.depth = read_depth();
 	wanted.map = read_switch("HEAPHOOK_MMAP");
 	if (read_switch("HEAPHOOK_SUMMARY"))
 		hh_summary_keep();
@@ -137,6 +158,11 @@ look_at_image(void)
 		hh_mode &= (uint8_t)~HH_OPAQUE;
 	wanted.rule = hh_usable_ruled ? LOG_USABLE_GLIBC
 	    : hh_pool_is_next() ? LOG_USABLE_TLSF : LOG_USABLE_NONE;
+	if (wanted.depth && !hh_stack_begin(wanted.depth)) {
+		wanted.depth = 0;
+		hh_say("heaphook: HEAPHOOK_STACKS: there are no call stacks "
+		    "on this machine", (char *)NULL);
+	}
 	say_order();
 	return true;
 }
@@ -155,6 +181,7 @@ hh_start(const struct hh_head_origin *origin)
 	if (!head)
 		return false;
 	hh_head_begin(head, wanted.mode, wanted.rule, origin);
+	head->h.stack_depth = wanted.depth;
 	hh_pool_record(&head->h.pool);
 	if (wanted.map)
 		head->h.flags |= LOG_FLAG_MMAP;

@@ -51,6 +51,8 @@ enum {
 	STREAM_SLACK = 8 * LOG_EVENT_ROOM,
 };
 
+struct hh_walks;
+
 struct hh_stream {
 	_Alignas(STREAM_BYTES) struct log_writer w;
 	uint64_t headroom;		/* see count.h, as the next three */
@@ -99,6 +101,14 @@ hh_stream_limit(struct hh_stream *s)
 	return (unsigned char *volatile *)((char *)s + STREAM_LIMIT);
 }
 
+/* What the thread's stacks are compared with, beside that limit: a forked
+ * child has none. */
+static inline struct hh_walks **
+hh_stream_walks(struct hh_stream *s)
+{
+	return (struct hh_walks **)(void *)((char *)s + STREAM_HALF);
+}
+
 /* The usual path is over: whatever ends it may change that. */
 static inline void
 hh_stream_bar(struct hh_stream *s)
@@ -127,13 +137,20 @@ hh_stream_set_near(struct hh_stream *s)
 		    : s->w.at + TIME_EVERY_BYTES;
 }
 
-/* Look at the clock: ticks since the last event that had its time, 0 if it
- * slipped. */
+/* Ticks since the last event that had its time, 0 if the clock slipped. */
+static inline uint64_t
+hh_stream_since(const struct hh_stream *s)
+{
+	uint64_t now = hh_ticks(), before = s->w.ticks;
+
+	return now > before ? now - before : 0;
+}
+
+/* Look at the clock: the same, for an event. */
 static inline uint64_t
 hh_stream_clock(struct hh_stream *s)
 {
-	uint64_t now = hh_ticks(), before = s->w.ticks;
-	uint64_t dt = now > before ? now - before : 0;
+	uint64_t dt = hh_stream_since(s);
 
 	s->sparse = dt > (s->sparse ? TIME_RARE_TICKS : TIME_SPARSE_TICKS);
 	hh_away_begin();

@@ -14,6 +14,7 @@
 #include "../interpose/real.h"
 #include "count.h"
 #include "note.h"
+#include "stack.h"
 #include "usable.h"
 
 #define likely(x) __builtin_expect(!!(x), 1)
@@ -25,13 +26,14 @@ static_assert((int)HH_PVALLOC == (int)LOG_CALL_PVALLOC
 
 bool hh_usable_ruled;
 
+size_t hh_stack_none = TIME_BIG_BYTES;
+
 /* The usual path, all else being as it was: the thread has not come to its
- * limit, nor been away, and the block is not big. */
+ * limit, nor been away. */
 static HOT bool
-is_usual(struct hh_stream *s, size_t size)
+is_usual(struct hh_stream *s)
 {
-	return s->w.at < *hh_stream_limit(s) && size < TIME_BIG_BYTES
-	    && !hh_away();
+	return s->w.at < *hh_stream_limit(s) && !hh_away();
 }
 
 /* What counts went beyond a bound.  Each path is a function of its own and
@@ -155,7 +157,8 @@ follows_rule(const void *block, size_t size)
 	static COLD void * \
 	name##_alone(void *block, size_t size) \
 	{ \
-		if (hh_mode & HH_OPAQUE || !follows_rule(block, size) \
+		if (hh_stack_depth || hh_mode & HH_OPAQUE \
+		    || !follows_rule(block, size) \
 		    || !put_alone(kind, block, size, \
 		        hh_usable_expected(size))) \
 			hh_note_alloc(call, block, size, hh_usable(block), 0); \
@@ -165,7 +168,7 @@ follows_rule(const void *block, size_t size)
 	static COLD void * \
 	name##_among(void *block, size_t size) \
 	{ \
-		if (likely(hh_mode == HH_AMONG) \
+		if (likely(hh_mode == HH_AMONG) && likely(!hh_stack_depth) \
 		    && likely(follows_rule(block, size)) \
 		    && likely(put_among(kind, block, size, \
 		        hh_usable_expected(size)))) \
@@ -178,7 +181,7 @@ follows_rule(const void *block, size_t size)
 	{ \
 		struct hh_stream *s = hh_mine; \
 \
-		if (likely(is_usual(s, size)) \
+		if (likely(is_usual(s)) && likely(size < hh_stack_none) \
 		    && likely(follows_rule(block, size))) \
 			return put_alloc(s, kind, block, size); \
 		return name##_among(block, size); \
@@ -251,7 +254,7 @@ hh_backend_free(void *block)
 {
 	struct hh_stream *s = hh_mine;
 
-	if (likely(block) && likely(is_usual(s, 0))
+	if (likely(block) && likely(is_usual(s))
 	    && likely(!(hh_usable_word(block) & HH_CHUNK_MAPPED)))
 		put_free(s, block, usable_of_word(block));
 	else

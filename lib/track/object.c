@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE
+#include "object.h"
+
+#include <dlfcn.h>
+#include <elf.h>
+#include <link.h>
+#include <string.h>
+
+#include "../interpose/sys.h"
+#include "../interpose/text.h"
+#include "chunk.h"
+#include "frame.h"
+#include "unwind.h"
+
+enum { OBJECTS = 4096 };
+
+struct object {
+	uintptr_t start, bias;
+	_Atomic uintptr_t end;
+	const void *tables;
+	const char *name;
+};
+
+/* Those that the log knows.  Entries are only ever added; what is gone has
+ * no end. */
+static struct object seen[OBJECTS];
+static _Atomic uint32_t seen_count;
+
+#if defined DLFO_STRUCT_HAS_EH_DBASE
+typedef struct dl_find_object loader_answer;
+#else	/* the libc that we were built with has none, another may have */
+typedef struct {
+	unsigned long long flags;
+	void *dlfo_map_start, *dlfo_map_end;
+	struct link_map *dlfo_link_map;
+	void *dlfo_eh_frame;
+	unsigned long long reserved[7];
+} loader_answer;
+#endif
+
+/* Since glibc 2.35, and without a lock. */
+static int (*ask_loader)(void *, loader_answer *);
+
+void
+hh_object_begin(void)
+{
+	ask_loader = (int (*)(void *, loader_answer *))
+	    (uintptr_t)dlsym(RTLD_DEFAULT, "_dl_find_object");
+}
+
+struct search {
+	uintptr_t pc;
+	struct object found;
+};
+
+static int
+look_into(struct dl_phdr_info *info, size_t bytes, void *data)
+{
+	struct search *s = data;
+	struct object o = { UINTPTR_MAX, info->dlpi_addr, 0, NULL,
+	    info->dlpi_name };
+
+	(void)bytes;
+	for (unsigned i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+		uintptr_t at = info->dlpi_addr + p->p_vaddr;
+
+		if (p->p_type == PT_LOAD && at < o.start)
+			o.start = at & -(uintptr_t)LOG_PAGE;
+		if (p->p_type == PT_LOAD && at + p->p_memsz > o.end)
+			o.end = at + p->p_memsz;
+		if (p->p_type == PT_GNU_EH_FRAME)
+			o.tables = (const void *)at;
+	}
+	if (s->pc < o.start || s->pc >= o.end)
+		return 0;
+	s->found = o;
+	return 1;
+}
+
+/* The loader's lock that an older libc takes here is held for a moment only,
+ * and by nobody who waits for us: we hold none. */
+static bool
+find(uintptr_t pc, struct object *o)
+{
+	struct search search = { .pc = pc };
+	loader_answer answer;
+
+	if (!ask_loader) {
+		*o = (struct object){ 0 };
+		if (!dl_iterate_phdr(look_into, &search))
+			return false;
+		*o = search.found;
+		return true;
+	}
+	if (ask_loader((void *)pc, &answer) != 0)
+		return false;
+	*o = (struct object){ (uintptr_t)answer.dlfo_map_start,
+	    answer.dlfo_link_map->l_addr, (uintptr_t)answer.dlfo_map_end,
+	    answer.dlfo_eh_frame, answer.dlfo_link_map->l_name };
+	return true;
+}
+
+const void *
+hh_object_tables(uintptr_t pc)
+{
+	struct object o;
+
+	return find(pc, &o) ? o.tables : NULL;
+}
+
+/* The note of NAME's in the segment [AT, END) that is its build id. */
+static bool
+read_notes(struct log_object *log, const char *at, const char *end)
+{
+	while ((size_t)(end - at) >= sizeof(ElfW(Nhdr))) {
+		const ElfW(Nhdr) *note = (const void *)at;
+		const char *name = at + sizeof *note;
+		const char *value = name + ((note->n_namesz + 3) & ~3u);
+
+		if (note->n_type == NT_GNU_BUILD_ID && note->n_namesz == 4
+		    && memcmp(name, "GNU", 4) == 0
+		    && note->n_descsz <= LOG_BUILD_ID_MOST) {
+			log->build_id = (const unsigned char *)value;
+			log->build_id_bytes = note->n_descsz;
+			return true;
+		}
+		at = value + ((note->n_descsz + 3) & ~3u);
+		if (at > end)
+			break;
+	}
+	return false;
+}
+
+/* Its program headers lie behind its first bytes, which are mapped. */
+static void
+find_build_id(struct log_object *log, const struct object *o)
+{
+	const ElfW(Ehdr) *elf = (const void *)o->start;
+	const ElfW(Phdr) *p;
+
+	if (memcmp(elf->e_ident, ELFMAG, SELFMAG) != 0
+	    || elf->e_phoff + elf->e_phnum * sizeof *p > LOG_PAGE)
+		return;
+	p = (const void *)(o->start + elf->e_phoff);
+	for (unsigned i = 0; i < elf->e_phnum; i++) {
+		const char *at = (const char *)o->bias + p[i].p_vaddr;
+
+		if (p[i].p_type == PT_NOTE
+		    && read_notes(log, at, at + p[i].p_memsz))
+			return;
+	}
+}
+
+/* As the log is to have it: absolute, for whoever reads it elsewhere. */
+static void
+name_object(struct hh_text *path, const struct object *o)
+{
+	char cwd[1024];
+
+	if (strstr(o->name, "linux-vdso") || strstr(o->name, "linux-gate")) {
+		hh_text_add(path, "[vdso]");
+		return;
+	}
+	if (*o->name && *o->name != '/'
+	    && hh_sys_getcwd(cwd, sizeof cwd) > 0) {
+		hh_text_add(path, cwd);
+		hh_text_add(path, "/");
+	}
+	hh_text_add(path, o->name);
+}
+
+static void
+put_object(struct hh_stream *s, const struct object *o)
+{
+	struct log_object log = { o->bias, o->start, o->end - o->start,
+	    NULL, 0 };
+	struct log_long l;
+	char name[1536];
+	struct hh_text path = hh_text_in(name, sizeof name);
+	size_t bytes, done;
+	uint64_t dt = hh_stream_since(s);
+
+	find_build_id(&log, o);
+	name_object(&path, o);
+	bytes = (size_t)(path.at - name);
+	done = log_long_object(&l, &log, name, bytes, dt);
+	for (; hh_chunk_put_long(s, &l, dt) && done < bytes; dt = 0)
+		done += log_long_path(&l, name + done, bytes - done);
+}
+
+static bool
+is_seen(uintptr_t pc)
+{
+	uint32_t count = atomic_load(&seen_count);
+
+	for (uint32_t i = count < OBJECTS ? count : OBJECTS; i-- > 0;)
+		/* Pairs with the release of keep(). */
+		if (pc < atomic_load_explicit(&seen[i].end,
+		    memory_order_acquire) && pc >= seen[i].start)
+			return true;
+	return false;
+}
+
+/* Its end last: from then on others find it. */
+static void
+keep(const struct object *o)
+{
+	uint32_t i = atomic_fetch_add(&seen_count, 1);
+
+	if (i >= OBJECTS)
+		return;
+	seen[i].start = o->start;
+	seen[i].bias = o->bias;
+	seen[i].tables = o->tables;
+	seen[i].name = o->name;
+	atomic_store_explicit(&seen[i].end, o->end, memory_order_release);
+}
+
+/* Two threads may both find it new: then the log says it twice. */
+void
+hh_object_note(struct hh_stream *s, uintptr_t pc)
+{
+	struct object o;
+
+	if (is_seen(pc) || !find(pc, &o))
+		return;
+	put_object(s, &o);
+	keep(&o);
+}
+
+static void
+put_unload(struct hh_stream *s, uintptr_t start)
+{
+	struct log_long l;
+	uint64_t dt = hh_stream_since(s);
+
+	log_long_begin(&l, LOG_X_UNLOAD, dt);
+	log_long_uint(&l, start);
+	hh_chunk_put_long(s, &l, dt);
+}
+
+static bool
+is_still(const struct object *o)
+{
+	struct object now;
+
+	return find(o->start, &now) && now.bias == o->bias
+	    && now.tables == o->tables && now.name == o->name;
+}
+
+void
+hh_object_check(struct hh_stream *s)
+{
+	uint32_t count = atomic_load(&seen_count);
+
+	for (uint32_t i = 0; i < count && i < OBJECTS; i++) {
+		struct object *o = &seen[i];
+
+		if (!o->end || is_still(o))
+			continue;
+		hh_unwind_forget();
+		hh_frame_forget_range(o->start, o->end);
+		o->end = 0;
+		put_unload(s, o->start);
+	}
+}
+
+void
+hh_object_forget(void)
+{
+	uint32_t count = atomic_exchange(&seen_count, 0);
+
+	for (uint32_t i = 0; i < count && i < OBJECTS; i++)
+		seen[i].end = 0;
+}

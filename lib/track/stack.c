@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "stack.h"
+
+#include "../interpose/sys.h"
+#include "file.h"
+#include "frame.h"
+#include "object.h"
+
+unsigned hh_stack_depth;
+
+bool
+hh_stack_begin(unsigned depth)
+{
+	if (!hh_unwind_begin())
+		return false;
+	hh_object_begin();
+	hh_stack_depth = depth;
+	hh_stack_none = 0;
+	return true;
+}
+
+/* With its stream, a thread passes them on. */
+static struct hh_walks *
+walks_of(struct hh_stream *s)
+{
+	struct hh_walks **walks = hh_stream_walks(s);
+
+	if (!*walks && s->chunk && !hh_file_sealed())
+		*walks = hh_sys_map_private(sizeof **walks);
+	return *walks;
+}
+
+void
+hh_stack_capture(struct hh_stack *stack)
+{
+	stack->walks = walks_of(hh_mine);
+	stack->count = hh_unwind(stack->walks, stack->pcs, hh_stack_depth);
+	stack->turn = stack->walks ? stack->walks->turn : 0;
+}
+
+/* A signal handler may have been here since, with other stacks. */
+uint32_t
+hh_stack_number(struct hh_stack *stack, struct hh_stream *s)
+{
+	struct hh_walks *walks = stack->walks;
+	bool known = walks && walks->turn == stack->turn;
+	uint32_t number;
+
+	if (known && walks->number)
+		return walks->number;
+	number = hh_frame_number(s, stack->pcs, stack->count);
+	if (known)
+		walks->number = number;
+	return number;
+}

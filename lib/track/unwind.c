@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE
+#include "unwind.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <ucontext.h>
+
+#include "../interpose/sys.h"
+#include "cfi.h"
+#include "file.h"
+#include "object.h"
+
+enum {
+	RULES_LOG2 = 12,
+	STEP_MOST = 1 << 26,		/* bytes of one frame */
+	PAGE = 4096,
+	NEAR = 64 * PAGE,		/* so far, a stack has no hole */
+};
+
+/* Found rules, by where they hold.  A rule is stored with its address mixed
+ * in, so that two words written by two threads are no rule at all. */
+struct known {
+	_Atomic uint64_t rule, mixed;
+};
+
+static struct known *known;
+static _Atomic uint32_t epoch;
+
+bool
+hh_unwind_begin(void)
+{
+#if defined __x86_64__ || defined __aarch64__
+	if (!known)
+		known = hh_sys_map_private(sizeof *known << RULES_LOG2);
+#endif
+	return known;
+}
+
+static uint64_t
+word_of(struct hh_rule rule)
+{
+	uint64_t word;
+
+	memcpy(&word, &rule, sizeof word);
+	return word;
+}
+
+static struct hh_rule
+learn(struct known *k, uintptr_t pc)
+{
+	const void *hdr = hh_object_tables(pc);
+	struct hh_rule rule = { .cfa = HH_CFA_END };
+
+	if (hdr)
+		rule = hh_cfi_find(hdr, pc);
+	/* Pairs with the loads of rule_at(); END too is worth knowing. */
+	atomic_store_explicit(&k->rule, word_of(rule), memory_order_relaxed);
+	atomic_store_explicit(&k->mixed, word_of(rule) ^ pc,
+	    memory_order_relaxed);
+	return rule;
+}
+
+static inline struct hh_rule
+rule_at(uintptr_t pc)
+{
+	struct known *k = &known[pc * UINT64_C(0x9e3779b97f4a7c15)
+	    >> (64 - RULES_LOG2)];
+	uint64_t word = atomic_load_explicit(&k->rule, memory_order_relaxed);
+	struct hh_rule rule;
+
+	if ((atomic_load_explicit(&k->mixed, memory_order_relaxed) ^ word)
+	    != pc)
+		return learn(k, pc);
+	memcpy(&rule, &word, sizeof rule);
+	return rule;
+}
+
+void
+hh_unwind_forget(void)
+{
+	for (size_t i = 0; known && i < (size_t)1 << RULES_LOG2; i++)
+		atomic_store_explicit(&known[i].mixed, 0,
+		    memory_order_relaxed);
+	atomic_fetch_add(&epoch, 1);
+}
+
+/* Wrong tables lead anywhere.  Who can be read is asked of the kernel, which
+ * looks at a set of signals before it finds that we want nonsense. */
+static bool
+is_there(uintptr_t at)
+{
+	return hh_file_sealed() || hh_sys_call(SYS_rt_sigprocmask, ~0L,
+	    (long)at, 0, 8, 0, 0) != -EFAULT;
+}
+
+/* What of this thread's stack is known to be there. */
+static _Thread_local uintptr_t low, high;
+
+static __attribute__((noinline)) bool
+look(uintptr_t at)
+{
+	uintptr_t page = at & -(uintptr_t)PAGE;
+
+	if (at % sizeof at || at < PAGE || !is_there(at))
+		return false;
+	if (page - high < NEAR)
+		high = page + PAGE;
+	else if (low - page < NEAR)
+		low = page;
+	else	/* another stack, or the first look */
+		low = page, high = page + PAGE;
+	return true;
+}
+
+static inline bool
+can_read(uintptr_t at)
+{
+	return at - low < high - low || look(at);
+}
+
+static inline bool
+fetch(uintptr_t at, uintptr_t *value)
+{
+	if (!can_read(at))
+		return false;
+	memcpy(value, (const void *)at, sizeof *value);
+	return true;
+}
+
+/* Back to what the signal interrupted. */
+static bool
+leave_handler(const struct hh_frame *f, struct hh_frame *to)
+{
+#if defined __x86_64__
+	const ucontext_t *context = (const ucontext_t *)f->sp;
+
+	if (!can_read(f->sp)
+	    || !can_read((uintptr_t)&context->uc_mcontext.gregs[REG_RIP]))
+		return false;
+	to->pc = (uintptr_t)context->uc_mcontext.gregs[REG_RIP] + 1;
+	to->sp = (uintptr_t)context->uc_mcontext.gregs[REG_RSP];
+	to->fp = (uintptr_t)context->uc_mcontext.gregs[REG_RBP];
+	return true;
+#elif defined __aarch64__
+	const ucontext_t *context = (const ucontext_t *)
+	    (f->sp + sizeof(siginfo_t));
+
+	if (!can_read(f->sp) || !can_read((uintptr_t)&context->uc_mcontext.pc))
+		return false;
+	to->pc = context->uc_mcontext.pc + 1;
+	to->sp = context->uc_mcontext.sp;
+	to->fp = context->uc_mcontext.regs[29];
+	return true;
+#else
+	(void)f;
+	(void)to;
+	return false;
+#endif
+}
+
+static inline uintptr_t
+beyond(uintptr_t at, int64_t words)
+{
+	return at + sizeof at * (uintptr_t)words;
+}
+
+/* The caller's frame, and in F where it was found.  False: this was the
+ * last one. */
+static inline __attribute__((always_inline)) bool
+step(struct hh_frame *f, struct hh_frame *to)
+{
+	struct hh_rule rule = rule_at(f->pc - 1);
+	uintptr_t cfa = (rule.cfa == HH_CFA_SP ? f->sp : f->fp)
+	    + (uintptr_t)(intptr_t)rule.cfa_offset;
+
+	f->pc_at = f->fp_at = 0;
+	if (rule.cfa == HH_CFA_END)
+		return false;
+	if (rule.cfa == HH_CFA_SIGNAL)
+		return leave_handler(f, to);
+	if (rule.cfa == HH_CFA_AT_FP && !fetch(cfa, &cfa))
+		return false;
+	if (cfa <= f->sp || cfa - f->sp > STEP_MOST)
+		return false;
+	to->fp = f->fp;
+	if (rule.kept != HH_KEPT_SAME)
+		f->fp_at = beyond(rule.kept == HH_KEPT_CFA ? cfa : f->fp,
+		    rule.fp_words);
+	if (f->fp_at && !fetch(f->fp_at, &to->fp))
+		return false;
+	f->pc_at = beyond(cfa, rule.ra_words);
+	to->sp = cfa;
+	return fetch(f->pc_at, &to->pc) && to->pc;
+}
+
+/* Made by the linker, round the code of this library. */
+extern const char __ehdr_start[] __attribute__((visibility("hidden")));
+extern const char etext[] __attribute__((visibility("hidden")));
+
+static inline bool
+is_ours(uintptr_t pc)
+{
+	return pc - (uintptr_t)__ehdr_start
+	    < (uintptr_t)etext - (uintptr_t)__ehdr_start;
+}
+
+/* Where this function is just now. */
+static inline __attribute__((always_inline)) struct hh_frame
+here(void)
+{
+	struct hh_frame f = { 0 };
+
+#if defined __x86_64__
+	__asm__ volatile("lea 1(%%rip), %0; mov %%rsp, %1; mov %%rbp, %2"
+	    : "=r"(f.pc), "=r"(f.sp), "=r"(f.fp));
+#elif defined __aarch64__
+	__asm__ volatile("adr %0, .+4; mov %1, sp; mov %2, x29"
+	    : "=r"(f.pc), "=r"(f.sp), "=r"(f.fp));
+#endif
+	return f;
+}
+
+static unsigned
+walk_afresh(struct hh_frame f, uintptr_t *pcs, unsigned most)
+{
+	unsigned n = 0;
+
+	for (struct hh_frame to; n < most && step(&f, &to); f = to)
+		if (n || !is_ours(to.pc))
+			pcs[n++] = to.pc;
+	return n;
+}
+
+static inline bool
+is_same(const struct hh_frame *a, const struct hh_frame *b)
+{
+	return a->sp == b->sp && a->pc == b->pc && a->fp == b->fp;
+}
+
+/* How far the frames from I on were found where they were the last time. */
+static unsigned
+follow(const struct hh_walk *w, unsigned i)
+{
+	for (; i + 1 < w->count; i++) {
+		const struct hh_frame *f = &w->frames[i];
+		uintptr_t pc, fp = f[1].fp;
+
+		if (!f->pc_at)
+			break;
+		memcpy(&pc, (const void *)f->pc_at, sizeof pc);
+		if (f->fp_at)
+			memcpy(&fp, (const void *)f->fp_at, sizeof fp);
+		if (pc != f[1].pc || fp != f[1].fp)
+			break;
+	}
+	return i;
+}
+
+/* Like walk_afresh(), but what is as it was in OLD is taken from there. */
+static void
+walk(struct hh_walk *new, const struct hh_walk *old, unsigned most)
+{
+	struct hh_frame *f = new->frames;
+	unsigned i = 0, last;
+
+	for (;;) {
+		while (i < old->count && old->frames[i].sp < f->sp)
+			i++;
+		if (i < old->count && is_same(&old->frames[i], f)) {
+			last = follow(old, i);
+			if (last - i > most - 1 - new->count)
+				last = i + most - 1 - new->count;
+			memcpy(f, &old->frames[i], (last - i + 1) * sizeof *f);
+			f += last - i;
+			new->count += last - i;
+			i = last + 1;
+			if (i == old->count && old->ends)
+				break;
+		}
+		if (new->count + 1 == most || !step(f, f + 1))
+			break;
+		f++;
+		new->count++;
+	}
+	new->count++;
+	new->ends = new->count < most;
+}
+
+/* Those of the program, into PCS. */
+static unsigned
+take_pcs(const struct hh_walk *w, uintptr_t *pcs, unsigned most)
+{
+	unsigned i = 1, n = 0;
+
+	while (i < w->count && is_ours(w->frames[i].pc))
+		i++;
+	for (; i < w->count && n < most; i++)
+		pcs[n++] = w->frames[i].pc;
+	return n;
+}
+
+/* What code has gone led through is not to be looked at again. */
+static void
+keep_up(struct hh_walks *walks)
+{
+	uint32_t now = atomic_load_explicit(&epoch, memory_order_relaxed);
+
+	if (walks->epoch == now)
+		return;
+	walks->epoch = now;
+	walks->walk[0].count = walks->walk[1].count = 0;
+}
+
+/* F and all that is beyond it. */
+static const struct hh_walk *
+walk_again(struct hh_walks *walks, const struct hh_frame *f, unsigned most)
+{
+	struct hh_walk *old = &walks->walk[walks->newest];
+	struct hh_walk *new = &walks->walk[!walks->newest];
+
+	if (old->count && is_same(&old->frames[0], f)
+	    && follow(old, 0) == old->count - 1)
+		return old;
+	new->frames[0] = *f;
+	new->count = 0;
+	walk(new, old, most < HH_WALK_MOST ? most : HH_WALK_MOST);
+	walks->newest = !walks->newest;
+	walks->turn++;
+	walks->number = 0;
+	return new;
+}
+
+unsigned
+hh_unwind(struct hh_walks *walks, uintptr_t *pcs, unsigned most)
+{
+	struct hh_frame f = here();
+
+	if (!walks || walks->busy)
+		return walk_afresh(f, pcs, most);
+	walks->busy = true;
+	atomic_signal_fence(memory_order_seq_cst);
+	keep_up(walks);
+	most = take_pcs(walk_again(walks, &f, most + HH_WALK_OURS), pcs, most);
+	atomic_signal_fence(memory_order_seq_cst);
+	walks->busy = false;
+	return most;
+}

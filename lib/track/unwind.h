@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The calls that led here, by the tables that compilers write.
+ *
+ * It takes no lock, no memory and, but when a stack is first seen to be so
+ * deep, no system call.  Any thread may call it at any moment: in signal
+ * handlers, under the loader's locks, in a child of any fork, on a stack of
+ * 2 KiB. */
+#ifndef HH_UNWIND_H
+#define HH_UNWIND_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* One frame: where it will go on, and where its stack begins; where that of
+ * its caller was found, 0 if elsewhere.  The address is one beyond what comes
+ * next where a signal interrupted, as it is after a call. */
+struct hh_frame {
+	uintptr_t pc, sp, fp;
+	uintptr_t pc_at, fp_at;
+};
+
+enum {
+	HH_WALK_MOST = 100,
+	HH_WALK_OURS = 8,	/* frames of this library, at most */
+};
+
+struct hh_walk {
+	unsigned count;
+	bool ends;		/* for itself, and not by a limit */
+	struct hh_frame frames[HH_WALK_MOST];
+};
+
+/* The last stack of a thread and the one before.  Most of a stack is as it
+ * was: that is seen by a look at each return address, where to find the next
+ * one takes much longer.  Zeroed at first; a thread's own. */
+struct hh_walks {
+	bool busy, newest;
+	uint32_t epoch;		/* of the code that they led through */
+	uint32_t turn;		/* another one with each other stack */
+	uint32_t number;	/* that one's, when it has one; see stack.h */
+	struct hh_walk walk[2];
+};
+
+/* False: there is no way to do it on this machine. */
+bool hh_unwind_begin(void);
+
+/* Return addresses, innermost first, without frames of this library; how
+ * many, at most MOST, which is always the same.  WALKS may be NULL; its turn
+ * stays if this is the very stack of the last time. */
+unsigned hh_unwind(struct hh_walks *walks, uintptr_t *pcs, unsigned most);
+
+/* Code is gone, and other code may come to where it was. */
+void hh_unwind_forget(void);
+
+#endif
