@@ -74,6 +74,7 @@ AC_DEFUN([HH_DEMANGLER], [
 		[DEMANGLE_LIBS=$HOOK_LIBS
 		hh_found="no: C++ names by libstdc++, no newer Rust names"])
 	AC_SUBST([DEMANGLE_LIBS])
+	AC_SUBST([have_IBERTY])
 	hh_summary="$hh_summary
   libiberty   $hh_found"
 ])

@@ -316,16 +316,20 @@ plain(struct symbols *s, const char *raw)
 {
 	struct name key = { .raw = raw }, *name;
 	struct name **found;
+	char *bare;
 
-	if (!raw || (!is_mangled(raw) && !strchr(raw, '.')))
+	if (!raw || (!is_mangled(raw) && !strpbrk(raw, ".@")))
 		return raw;
 	found = tfind(&key, &s->plain, by_raw);
 	if (found)
 		return (*found)->plain;
 	name = room_new(1, sizeof *name);
-	*name = (struct name){ raw, is_mangled(raw) ? demangle(raw) : NULL };
-	if (!name->plain)
-		name->plain = room_text(raw, SIZE_MAX);
+	bare = room_text(raw, strcspn(raw, "@"));	/* no NAME@VERSION */
+	*name = (struct name){ raw, is_mangled(bare) ? demangle(bare) : NULL };
+	if (name->plain)
+		free(bare);
+	else
+		name->plain = bare;
 	cut_variant(name->plain);
 	if (!tsearch(name, &s->plain, by_raw))
 		room_none();
@@ -373,4 +377,16 @@ symbols_complaint(struct symbols *s, const struct symbols_object *object)
 	const struct object *o = object_of(s, object);
 
 	return o->complaint[0] ? o->complaint : NULL;
+}
+
+void
+symbols_files(struct symbols *s, const struct symbols_object *object,
+    const char **file, const char **debug)
+{
+	const struct object *o = object_of(s, object);
+
+	*file = *debug = NULL;
+	if (o->module)
+		dwfl_module_info(o->module, NULL, NULL, NULL, NULL, NULL, file,
+		    debug);
 }

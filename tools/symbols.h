@@ -40,4 +40,10 @@ unsigned symbols_find(struct symbols *s, const struct symbols_object *object,
 const char *symbols_complaint(struct symbols *s,
     const struct symbols_object *object);
 
+/* The files that answer for OBJECT: to take them elsewhere, FILE goes to
+ * .build-id/ab/cdef and DEBUG to .build-id/ab/cdef.debug below a folder that
+ * is a debug path there.  NULL: none. */
+void symbols_files(struct symbols *s, const struct symbols_object *object,
+    const char **file, const char **debug);
+
 #endif

@@ -42,3 +42,12 @@ symbols_complaint(struct symbols *s, const struct symbols_object *object)
 	(void)object;
 	return "this heaphook was built without libdw, which reads symbols";
 }
+
+void
+symbols_files(struct symbols *s, const struct symbols_object *object,
+    const char **file, const char **debug)
+{
+	(void)s;
+	(void)object;
+	*file = *debug = NULL;
+}

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What tools/symbols.h says, for each line "PATH BUILD-ID ADDRESS" of stdin;
  * "-" is no path or build id, "why" for an address asks for the complaint,
- * ADDRESS/MOST is for at most so many functions.  The arguments are folders
- * of debug files. */
+ * "files" for what was read, ADDRESS/MOST for at most so many functions.  The
+ * arguments are folders of debug files. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,6 +28,13 @@ answer(struct symbols *s, const struct symbols_object *object,
 
 	if (!strcmp(address, "why")) {
 		puts(complaint ? complaint : "fine");
+		return;
+	}
+	if (!strcmp(address, "files")) {
+		const char *file, *debug;
+
+		symbols_files(s, object, &file, &debug);
+		printf("%s %s\n", file ? file : "-", debug ? debug : "-");
 		return;
 	}
 	count = symbols_find(s, object, strtoull(address, NULL, 0), frames,
