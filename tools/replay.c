@@ -496,7 +496,7 @@ show_inherited(const struct replay *r)
 {
 	struct block *list;
 
-	if (!r->watch->inherited)
+	if (!r->blocks.count || !r->watch->inherited)
 		return;
 	list = blocks_list(&r->blocks);
 	for (size_t i = 0; i < r->blocks.count; i++)

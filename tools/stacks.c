@@ -60,6 +60,15 @@ free_mapping(struct stacks_mapping *m)
 	free(m);
 }
 
+static void
+free_numbers(struct stacks *s)
+{
+	for (size_t i = 0; i < STACKS_GROUPS; i++) {
+		free(s->groups[i]);
+		s->groups[i] = NULL;
+	}
+}
+
 void
 stacks_free(struct stacks *s)
 {
@@ -73,7 +82,7 @@ stacks_free(struct stacks *s)
 	free(s->sites);
 	free(s->calls_index.places);
 	free(s->frames_index.places);
-	free(s->numbers);
+	free_numbers(s);
 	free(s->mappings);
 	free(s->naming);
 }
@@ -81,10 +90,8 @@ stacks_free(struct stacks *s)
 void
 stacks_begin(struct stacks *s, size_t slots)
 {
-	free(s->numbers);
+	free_numbers(s);
 	free(s->naming);
-	s->numbers = NULL;
-	s->room = s->most = 0;
 	s->naming = room_new(slots, sizeof *s->naming);
 	s->first_site = s->site_count;
 	s->senseless = s->unknown = 0;
@@ -241,25 +248,14 @@ place(struct stacks *s, struct stacks_number *n)
 		n->address -= m->bias;
 }
 
-static void
+static struct stacks_number *
 need_number(struct stacks *s, uint32_t number)
 {
-	size_t room = s->room ? s->room : 1024;
-	struct stacks_number *list;
+	struct stacks_number **group = s->groups + number / STACKS_GROUP;
 
-	if (s->most < number)
-		s->most = number;
-	if (number < s->room)
-		return;
-	while (room <= number)
-		room *= 2;
-	/* Fresh, not moved: numbers that are not used cost nothing. */
-	list = room_new(room, sizeof *list);
-	if (s->room)
-		memcpy(list, s->numbers, s->room * sizeof *list);
-	free(s->numbers);
-	s->numbers = list;
-	s->room = room;
+	if (!*group)
+		*group = room_new(STACKS_GROUP, sizeof **group);
+	return *group + number % STACKS_GROUP;
 }
 
 /* Callers have lower numbers, for they were met before: no stack is a
@@ -273,8 +269,7 @@ take_frame(struct stacks *s, const struct log_event *e)
 		s->senseless++;
 		return;
 	}
-	need_number(s, e->stack);
-	n = s->numbers + e->stack;
+	n = need_number(s, e->stack);
 	if (n->address) {
 		s->senseless++;
 		return;
@@ -312,14 +307,14 @@ stacks_take(struct stacks *s, const struct log_event *e)
 uint32_t
 stacks_new_site(struct stacks *s, uint32_t number)
 {
+	struct stacks_number *n = need_number(s, number);
 	uint32_t site = (uint32_t)s->site_count;
 
-	need_number(s, number);
-	if (s->numbers[number].site || site == STACKS_SITES)
-		return s->numbers[number].site;
+	if (site == STACKS_SITES)
+		return 0;
 	s->sites = one_more(s->sites, s->site_count++, sizeof *s->sites);
 	s->sites[site] = number;
-	s->numbers[number].site = site;
+	n->site = site;
 	return site;
 }
 
@@ -427,25 +422,31 @@ is_ours(const struct stacks *s, uint32_t object)
 	return !strncmp(slash ? slash + 1 : path, ours, sizeof ours - 1);
 }
 
+static void
+settle(struct stacks *s, struct stacks_number *n)
+{
+	const struct stacks_number *caller = stacks_number(s, n->caller);
+	uint32_t frame = caller ? caller->frame : 0;
+
+	if (!n->address)
+		return;
+	if (!n->object)
+		place(s, n);
+	n->frame = is_ours(s, n->object) ? frame
+	    : frame_of(s, call_of(s, n), frame);
+}
+
 /* In the order of the numbers, so that callers come before. */
 void
 stacks_settle(struct stacks *s)
 {
-	for (uint32_t i = 1; i <= s->most; i++) {
-		struct stacks_number *n = s->numbers + i;
-		uint32_t caller = s->numbers[n->caller].frame;
-
-		if (!n->address)
-			continue;
-		if (!n->object)
-			place(s, n);
-		n->frame = is_ours(s, n->object) ? caller
-		    : frame_of(s, call_of(s, n), caller);
-	}
+	for (size_t i = 0; i < STACKS_GROUPS; i++)
+		for (size_t j = 0; s->groups[i] && j < STACKS_GROUP; j++)
+			settle(s, s->groups[i] + j);
 	for (size_t i = s->first_site; i < s->site_count; i++) {
-		const struct stacks_number *n = s->numbers + s->sites[i];
+		const struct stacks_number *n = stacks_number(s, s->sites[i]);
 
-		s->unknown += !n->address;
-		s->sites[i] = n->frame;
+		s->unknown += !n || !n->address;
+		s->sites[i] = n ? n->frame : 0;
 	}
 }

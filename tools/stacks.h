@@ -20,6 +20,8 @@ enum {
 	STACKS_MAPPINGS = 1 << 16,	/* at one time */
 	STACKS_PATH = 8192,
 	STACKS_SITES = 1 << 24,		/* struct block has 24 bits for one */
+	STACKS_GROUP = 1 << 12,		/* numbers; most logs need few */
+	STACKS_GROUPS = (LOG_FRAMES_MOST + 1) / STACKS_GROUP,
 };
 
 /* An executable or library, wherever it was mapped. */
@@ -70,9 +72,7 @@ struct stacks {
 	uint64_t multiplier;
 
 	/* Of the log being played: */
-	struct stacks_number *numbers;
-	size_t room;			/* of numbers */
-	uint32_t most;			/* the highest that was seen */
+	struct stacks_number *groups[STACKS_GROUPS];	/* or NULL */
 	size_t first_site;
 	struct stacks_mapping **mappings;	/* now, by address */
 	size_t mapping_count, mapping_room;
@@ -95,6 +95,15 @@ void stacks_take(struct stacks *s, const struct log_event *e);
 /* The log is over. */
 void stacks_settle(struct stacks *s);
 
+/* NULL: none near it was ever heard of. */
+static inline struct stacks_number *
+stacks_number(const struct stacks *s, uint32_t number)
+{
+	struct stacks_number *group = s->groups[number / STACKS_GROUP];
+
+	return group ? group + number % STACKS_GROUP : NULL;
+}
+
 uint32_t stacks_new_site(struct stacks *s, uint32_t number);
 
 /* The site of the stack whose innermost frame is NUMBER, LOG_FRAMES_MOST at
@@ -102,11 +111,12 @@ uint32_t stacks_new_site(struct stacks *s, uint32_t number);
 static inline uint32_t
 stacks_site(struct stacks *s, uint32_t number)
 {
+	const struct stacks_number *n;
+
 	if (!number)
 		return 0;
-	if (number < s->room && s->numbers[number].site)
-		return s->numbers[number].site;
-	return stacks_new_site(s, number);
+	n = stacks_number(s, number);
+	return n && n->site ? n->site : stacks_new_site(s, number);
 }
 
 #endif

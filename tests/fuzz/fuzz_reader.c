@@ -17,6 +17,8 @@
 #include "../unit/logmaker.h"
 #include "tools/cli.h"
 #include "tools/dump.h"
+#include "tools/leaks.h"
+#include "tools/names.h"
 #include "tools/profile.h"
 #include "tools/reader.h"
 #include "tools/render.h"
@@ -29,7 +31,11 @@ use(const char *path)
 	static const struct profile_part parts[] = {
 		{ 0, INFINITY, NULL }, { 0.001, 0.5, "*" },
 	};
-	static const struct render_look look = { 80, true };
+	static const struct render_look looks[] = {
+		{ .columns = 80, .utf8 = true },
+		{ .columns = 40, .leaks = true, .top = 1000 },
+	};
+	static const struct leaks rules;
 	FILE *nowhere = fopen("/dev/null", "w");
 
 	for (size_t i = 0; nowhere && i < 2; i++) {
@@ -39,8 +45,11 @@ use(const char *path)
 		if (reader_open(&r, path))
 			break;
 		profile_make(&p, &r, parts + i, NULL);
+		order_sites(&p, orders);
+		names_give(&p, NULL, p.site_count);
+		leaks_mark(&rules, &p);
 		for (const struct renderer *f = renderers; f->name; f++)
-			f->run(nowhere, &p, 1, &look);
+			f->run(nowhere, &p, 1, looks + i);
 		dump_log(nowhere, &r, parts + i, NULL);
 		profile_free(&p);
 		reader_close(&r);
@@ -91,14 +100,23 @@ make_log(size_t *bytes)
 	m.head.h.flags = LOG_FLAG_FORKED | LOG_FLAG_MMAP;
 	m.head.h.state = LOG_RUNNING;
 	m.head.h.marks = 1;
+	m.head.h.stack_depth = 32;
+	maker_object(&m, 0, 0x400000, 0x400000, 0x10000, "");
 	for (uint64_t i = 1; i <= 600; i++) {
 		maker_malloc(&m, i % 2, i << 12, i, i % 300);
 		if (i % 3 == 0)
 			maker_free(&m, (i + 1) % 2, (i - 2) << 12, 5);
 		if (i % 50 == 0)
 			maker_realloc(&m, 0, i << 12, (i << 12) + 8, 9 * i, 3);
+		if (i % 7 == 0) {
+			maker_frame(&m, 1, (uint32_t)i, (uint32_t)i / 14 * 7,
+			    0x400000 + i);
+			maker_malloc_at(&m, 1, i << 25, i, 1, (uint32_t)i);
+		}
 		if (i % 70)
 			continue;
+		maker_object(&m, 0, i << 16, i << 16, 0x10000, "/lib/a.so");
+		maker_unload(&m, 0, (i / 2) << 16);
 		maker_place(&m, 2, LOG_X_NESTED, 1, m.slots[1].seq,
 		    maker_offset(&m, 1));
 		maker_alloc(&m, 2, LOG_CALL_MEMALIGN, i << 30, 77, 6, 3);
