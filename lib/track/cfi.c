@@ -452,12 +452,12 @@ hh_cfi_find(const void *hdr, uintptr_t pc)
 {
 	const struct hh_rule end = { .cfa = HH_CFA_END };
 	struct machine m = { .pc = pc };
-	struct hh_rule rule = { 0 };
-	const uint8_t *fde = fde_of(hdr, pc);
+	struct hh_rule rule = { .cfa = HH_CFA_UNTOLD };
+	const uint8_t *fde = hdr ? fde_of(hdr, pc) : NULL;
 	struct cie cie;
 
 	if (!fde || !find_row(&m, &cie, fde))
-		return end;
+		return rule;
 	if (cie.is_signal) {
 		rule.cfa = HH_CFA_SIGNAL;
 		return rule;

@@ -13,6 +13,7 @@
 
 enum hh_cfa {
 	HH_CFA_END,		/* nobody called this, or we cannot tell who */
+	HH_CFA_UNTOLD,		/* there is no table: generated code, maybe */
 	HH_CFA_SP,		/* the caller's stack begins at sp + offset */
 	HH_CFA_FP,		/* at fp + offset */
 	HH_CFA_AT_FP,		/* at the address that is kept at fp + offset */
@@ -34,7 +35,8 @@ struct hh_rule {
 	int64_t ra_words : 16;
 };
 
-/* That of the instruction at PC, in an object whose .eh_frame_hdr is HDR. */
+/* That of the instruction at PC, in an object whose .eh_frame_hdr is HDR;
+ * NULL: it has none. */
 struct hh_rule hh_cfi_find(const void *hdr, uintptr_t pc);
 
 #endif

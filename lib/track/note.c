@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "../interpose/backend.h"
 #include "count.h"
 #include "../interpose/head.h"
 #include "stack.h"
@@ -49,6 +50,8 @@ begin_with_stack(struct note *n, enum log_kind kind)
 {
 	struct hh_stack stack;
 
+	if (!hh_stack_depth && !hh_stream_alive())
+		hh_backend_start();	/* now it is known */
 	if (!hh_stack_depth)
 		return begin(n, kind);
 	hh_stack_capture(&stack);

@@ -16,7 +16,8 @@
 
 enum {
 	RULES_LOG2 = 12,
-	STEP_MOST = 1 << 26,		/* bytes of one frame */
+	STEP_MOST = 1 << 26,		/* bytes of one frame, */
+	UNTOLD_MOST = 1 << 20,		/* and of one without a table */
 	PAGE = 4096,
 	NEAR = 64 * PAGE,		/* so far, a stack has no hole */
 };
@@ -52,12 +53,9 @@ word_of(struct hh_rule rule)
 static struct hh_rule
 learn(struct known *k, uintptr_t pc)
 {
-	const void *hdr = hh_object_tables(pc);
-	struct hh_rule rule = { .cfa = HH_CFA_END };
+	struct hh_rule rule = hh_cfi_find(hh_object_tables(pc), pc);
 
-	if (hdr)
-		rule = hh_cfi_find(hdr, pc);
-	/* Pairs with the loads of rule_at(); END too is worth knowing. */
+	/* Pairs with the loads of rule_at(). */
 	atomic_store_explicit(&k->rule, word_of(rule), memory_order_relaxed);
 	atomic_store_explicit(&k->mixed, word_of(rule) ^ pc,
 	    memory_order_relaxed);
@@ -168,6 +166,20 @@ beyond(uintptr_t at, int64_t words)
 	return at + sizeof at * (uintptr_t)words;
 }
 
+/* Where the frame pointer looks like one, generated code often has the frame
+ * that it is named for. */
+static __attribute__((noinline)) bool
+step_untold(struct hh_frame *f, struct hh_frame *to)
+{
+	if (f->fp < f->sp || f->fp - f->sp > UNTOLD_MOST)
+		return false;
+	f->fp_at = f->fp;
+	f->pc_at = beyond(f->fp, 1);
+	to->sp = beyond(f->fp, 2);
+	return fetch(f->fp_at, &to->fp) && fetch(f->pc_at, &to->pc)
+	    && to->pc >= PAGE;
+}
+
 /* The caller's frame, and in F where it was found.  False: this was the
  * last one. */
 static inline __attribute__((always_inline)) bool
@@ -180,6 +192,8 @@ step(struct hh_frame *f, struct hh_frame *to)
 	f->pc_at = f->fp_at = 0;
 	if (rule.cfa == HH_CFA_END)
 		return false;
+	if (rule.cfa == HH_CFA_UNTOLD)
+		return step_untold(f, to);
 	if (rule.cfa == HH_CFA_SIGNAL)
 		return leave_handler(f, to);
 	if (rule.cfa == HH_CFA_AT_FP && !fetch(cfa, &cfa))
