@@ -12,6 +12,8 @@
 #include "pool.h"
 #include "record.h"
 
+enum { KEPT_PART = 20 };	/* of the pool may be kept by all, 5 % */
+
 struct rt_heap rt_heap;
 struct rt_settings rt_settings;
 enum rt_mode rt_mode;
@@ -40,7 +42,7 @@ find_oneself(void)
 	rt_heap.within = false;
 	rt_pool_abandon();
 	tlsf_init(&rt_heap.tlsf);
-	tlsf_depot_init(&rt_heap.depot, rt_heap.depot.most);
+	tlsf_depot_init(&rt_heap.depot, 0);
 	rt_heap.threads = rt_heap.orphans = NULL;
 	rt_mine = &rt_thread_none;
 	rt_settings.thread_cache = 0;
@@ -85,6 +87,12 @@ rt_heap_unlock_slowly(void)
 		rt_unlock(&rt_locks->heap);
 	if (fault)
 		stop(fault, rt_heap.tlsf.fault_at);
+}
+
+void
+rt_heap_bound(void)
+{
+	tlsf_depot_bound(&rt_heap.depot, rt_heap.tlsf.total / KEPT_PART);
 }
 
 /* What is kept for nothing better comes back before the pool grows. */
@@ -145,6 +153,8 @@ grow(unsigned label, size_t size, struct rt_growth *g)
 	    || !rt_pool_get(g) || !rt_heap_lock())
 		return block;
 	rt_pool_add(&rt_heap.tlsf, g);
+	rt_heap_bound();
+	rt_thread_retry();
 	rt_heap.growths += g->count;
 	block = rt_heap_take_locked(label, size);
 	rt_heap_unlock();

@@ -99,6 +99,9 @@ struct rt_totals {
 
 struct rt_totals rt_heap_totals(void);
 
+/* What all caches may keep is a part of the pool as it is now. */
+void rt_heap_bound(void);
+
 /* Before, and after in parent and child, with both locks held between. */
 void rt_heap_fork_begins(void);
 void rt_heap_fork_parent(void);

@@ -16,19 +16,17 @@
 #include "record.h"
 
 enum {
-	KEPT_PART = 20,		/* of the pool may be kept by all, 5 % */
 	THREAD_KEEPS = 1 << 20,
 	LOCKS_PAGE = 4096,
 };
 
-/* What all caches may hold is a part of the pool that there is at start: it
- * stays when that grows. */
 static void
 set_bounds(void)
 {
 	if (!rt_settings.has_thread_cache)
 		rt_settings.thread_cache = THREAD_KEEPS;
-	tlsf_depot_init(&rt_heap.depot, rt_heap.tlsf.total / KEPT_PART);
+	tlsf_depot_init(&rt_heap.depot, 0);
+	rt_heap_bound();
 }
 
 /* Old kernels wipe nothing: then only fork()'s own handlers tell. */

@@ -15,6 +15,7 @@ _Thread_local struct rt_thread *rt_mine = &rt_thread_new;
 
 static pthread_key_t key;
 static bool has_key;
+static _Thread_local bool ended;
 
 static void
 link_locked(struct rt_thread *thread, struct rt_thread **list)
@@ -60,6 +61,7 @@ static void
 end(void *mine)
 {
 	rt_mine = &rt_thread_none;
+	ended = true;
 	while (give_back(mine))
 		;
 }
@@ -104,6 +106,13 @@ rt_thread_begin(void)
 		return;
 	rt_mine = thread;
 	pthread_setspecific(key, thread);	/* which may allocate */
+}
+
+void
+rt_thread_retry(void)
+{
+	if (rt_mine == &rt_thread_none && !ended)
+		rt_mine = &rt_thread_new;
 }
 
 void

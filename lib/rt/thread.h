@@ -32,6 +32,10 @@ void rt_thread_start(void);
 /* Give the calling thread a cache, if there may be one. */
 void rt_thread_begin(void);
 
+/* The pool is bigger now: there may be one for the calling thread, with its
+ * next call. */
+void rt_thread_retry(void);
+
 /* In a forked child, heap lock held: the other threads are gone.  What they
  * kept goes to those that begin later. */
 void rt_thread_survive(void);

@@ -77,11 +77,17 @@ tlsf_cache_init(struct tlsf_cache *c, uint64_t most)
 }
 
 void
+tlsf_depot_bound(struct tlsf_depot *d, uint64_t most)
+{
+	d->most = d->cache.most = most;
+}
+
+void
 tlsf_depot_init(struct tlsf_depot *d, uint64_t most)
 {
 	tlsf_cache_init(&d->cache, most);
 	d->granted = 0;
-	d->most = most;
+	tlsf_depot_bound(d, most);
 	for (unsigned label = 0; label < LABELS; label++)
 		d->bytes[label] = tlsf_label_size(label)
 		    ? (uint32_t)bytes_of(label) : 0;

@@ -185,6 +185,9 @@ tlsf_step_up(size_t size)
 void tlsf_cache_init(struct tlsf_cache *c, uint64_t most);
 void tlsf_depot_init(struct tlsf_depot *d, uint64_t most);
 
+/* All of them may be granted MOST from now on, which is not less. */
+void tlsf_depot_bound(struct tlsf_depot *d, uint64_t most);
+
 /* tlsf_usable() without a call: of a block whose mark says TLSF_USED. */
 static inline size_t
 tlsf_usable_of_used(const void *block)
