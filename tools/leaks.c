@@ -144,7 +144,6 @@ is_kept(const struct profile_frame *f)
 		"^dcngettext$", "^tzset$", "^localtime", "^mktime$",
 		"^setenv$", "^putenv$", "^__gconv", "^__nss_",
 		"^__libc_setup_tls$", "^_dlerror_run$",
-		"^_GLOBAL__sub_I_eh_alloc",
 	};
 
 	for (size_t i = 0; f->function
@@ -154,15 +153,20 @@ is_kept(const struct profile_frame *f)
 	return false;
 }
 
-/* The loader calls what plug-ins do at their start: only what it allocates
- * by itself is its own. */
+/* What the loader allocates for itself; and the C and C++ libraries, when it
+ * starts them.  But it starts others, too. */
 static bool
 is_loaders(const struct profile_site *site)
 {
-	const struct profile_object *o = site->depth
-	    ? site->stack[0]->call->object : NULL;
+	for (unsigned i = 0; i < site->depth; i++) {
+		const struct profile_object *o = site->stack[i]->call->object;
 
-	return o && o->path && leaks_match("^ld-*.so", names_last(o->path));
+		if (!o || !o->path || !names_is_plumbing(NULL, o))
+			return false;
+		if (leaks_match("^ld-*.so", names_last(o->path)))
+			return true;
+	}
+	return false;
 }
 
 static bool

@@ -25,6 +25,7 @@ static struct profile_object objects[] = {
 static struct profile_call calls[7];
 static struct profile_node tree[] = {
 	{ 0 }, { 1, 0 }, { 2, 1 }, { 3, 2 }, { 4, 1 }, { 5, 4 }, { 6, 0 },
+	{ 6, 4 },
 };
 static struct profile_site sites[5];
 static struct profile p;
@@ -45,7 +46,7 @@ begin(void)
 	sites[3].frame = 5;
 	p = (struct profile){
 		.has_sites = true, .sites = sites, .site_count = 5,
-		.tree = tree, .tree_count = 7, .calls = calls,
+		.tree = tree, .tree_count = 8, .calls = calls,
 		.call_count = 7, .objects = objects, .object_count = 5,
 	};
 }
@@ -228,6 +229,15 @@ START_TEST(what_is_suppressed)
 	ck_assert_uint_eq(marked(""), 1 << 2);
 	ck_assert_uint_eq(marked("leak:plug.so$\n"), 1 << 2 | 1 << 3);
 	ck_assert_uint_eq(marked("leak:^/bin/prog$"), 15);
+	done();
+	begin();
+	sites[3].frame = 6;	/* nobody called the C library */
+	sites[4].frame = 7;	/* the loader did */
+	names_give(&p, NULL, 5);
+	ck_assert_uint_eq(marked(""), 1 << 2 | 1 << 4);
+	done();
+	begin();
+	names_give(&p, NULL, 5);
 	calls[2].frames[0].function = "f(int)";
 	calls[2].frames[0].file = "/src/f.c";
 	ck_assert_uint_eq(marked("leak:^f("), 7);
