@@ -146,9 +146,15 @@ is_kept(const struct profile_frame *f)
 		"^__libc_setup_tls$", "^_dlerror_run$",
 	};
 
-	for (size_t i = 0; f->function
-	    && i < sizeof keepers / sizeof keepers[0]; i++)
-		if (leaks_match(keepers[i], f->function))
+	static const char inside[] = "__GI_";	/* as libc calls its own */
+	const char *name = f->function;
+
+	if (!name)
+		return false;
+	if (!strncmp(name, inside, sizeof inside - 1))
+		name += sizeof inside - 1;
+	for (size_t i = 0; i < sizeof keepers / sizeof keepers[0]; i++)
+		if (leaks_match(keepers[i], name))
 			return true;
 	return false;
 }

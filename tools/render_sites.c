@@ -81,7 +81,7 @@ put_frame(const struct shown *s, const struct profile_frame *f,
 	}
 }
 
-/* Nobody asks who called main. */
+/* Nobody asks who called main, whose name may be unknown. */
 static unsigned
 depth_of(const struct profile_site *site)
 {
@@ -90,6 +90,8 @@ depth_of(const struct profile_site *site)
 
 		if (function && !strcmp(function, "main"))
 			return i + 1;
+		if (i && function && !strncmp(function, "__libc_start_", 13))
+			return i;
 	}
 	return site->depth;
 }

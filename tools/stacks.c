@@ -128,6 +128,8 @@ mapping_at(const struct stacks *s, uint64_t address)
 static void
 remove_mappings(struct stacks *s, size_t first, size_t end)
 {
+	if (first == end)
+		return;
 	for (size_t i = first; i < end; i++)
 		free_mapping(s->mappings[i]);
 	memmove(s->mappings + first, s->mappings + end,
