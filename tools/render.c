@@ -5,10 +5,10 @@
 #include <string.h>
 
 const struct renderer renderers[] = {
-	{ "text", "for people", render_text },
-	{ "json", "for programs", render_json },
-	{ "csv", "one row for each log", render_csv },
-	{ NULL, NULL, NULL }
+	{ "text", "for people", render_text, RENDER_SITES },
+	{ "json", "for programs", render_json, SIZE_MAX },
+	{ "csv", "one row for each log", render_csv, 0 },
+	{ NULL, NULL, NULL, 0 }
 };
 
 const struct renderer *

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 
 #include "profile.h"
@@ -20,10 +21,16 @@ struct render_look {
 	bool leaks;		/* show what is live at the end */
 };
 
+enum { RENDER_SITES = 5 };	/* in a text, when nobody says how many */
+
+/* All sites of a profile are in the order that LOOK has; those that are
+ * shown, at least, have their stacks. */
 struct renderer {
 	const char *name, *help;
 	void (*run)(FILE *to, const struct profile *list, size_t count,
 	    const struct render_look *look);
+	size_t sites;		/* that it shows when nobody says how many;
+				 * SIZE_MAX: all */
 };
 
 /* The default first; a NULL name ends them. */

@@ -7,8 +7,6 @@
 
 #include "render.h"
 
-enum { RENDER_SITES = 5 };	/* shown when nobody says how many */
-
 void render_sites(FILE *to, const struct profile *p,
     const struct render_look *look);
 

@@ -21,7 +21,7 @@
 #include "profile.h"
 #include "progress.h"
 #include "reader.h"
-#include "render_sites.h"
+#include "render.h"
 #include "room.h"
 #include "symbols.h"
 
@@ -298,16 +298,16 @@ static void
 name_sites(struct result *result, struct profile *p)
 {
 	static const char *const none[] = { NULL };
-	bool few = want.renderer->run == render_text && !want.leaks;
+	size_t shown = want.leaks ? p->site_count
+	    : render_top(p, result->look, want.renderer->sites);
 
-	if (!p->has_sites)
+	if (!shown)
 		return;
 	if (!result->symbols)
 		result->symbols = symbols_open(want.debug_paths
 		    ? want.debug_paths : none);
 	order_sites(p, want.order);
-	names_give(p, result->symbols, few
-	    ? render_top(p, result->look, RENDER_SITES) : p->site_count);
+	names_give(p, result->symbols, shown);
 	if (want.leaks)
 		leaks_mark(&want.suppressed, p);
 }
