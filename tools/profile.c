@@ -24,7 +24,7 @@ struct tally {
 
 	uint64_t allocations, frees, failed, allocated_bytes, unknown_frees;
 	uint64_t live_blocks, live_requested, live_usable;
-	uint64_t peak_requested, peak_usable, peak_ticks;
+	uint64_t peak_requested, peak_usable, peak_extra, peak_ticks;
 	uint64_t inherited_blocks, inherited_bytes;
 	uint64_t mappings, mapped_bytes;
 	uint64_t ticks;			/* of the last event */
@@ -59,9 +59,11 @@ begin(struct tally *t, uint64_t ticks)
 	t->begun = true;
 	t->peak_requested = t->live_requested;
 	t->peak_usable = t->live_usable;
+	t->peak_extra = t->live_usable - t->live_requested;
 	t->peak_ticks = ticks;
 	sites_peak(&t->sites);
-	timeline_begin(&t->timeline, ticks, t->live_requested);
+	timeline_begin(&t->timeline, ticks, t->live_requested,
+	    t->peak_extra);
 }
 
 static struct profile_thread *
@@ -190,10 +192,12 @@ step(void *who, const struct replay_step *s)
 		t->peak_usable = t->live_usable;
 	if (t->peak_requested < t->live_requested) {
 		t->peak_requested = t->live_requested;
+		t->peak_extra = t->live_usable - t->live_requested;
 		t->peak_ticks = s->ticks;
 		sites_peak(&t->sites);
 	}
-	timeline_add(&t->timeline, s->ticks, t->live_requested);
+	timeline_add(&t->timeline, s->ticks, t->live_requested,
+	    t->live_usable - t->live_requested);
 	if (came)
 		count_come(t, &s->come);
 	if (s->freed)
@@ -219,6 +223,7 @@ give_totals(struct profile *p, const struct tally *t)
 	p->allocated_bytes = facts_known(t->allocated_bytes);
 	p->peak_bytes = facts_known(t->peak_requested);
 	p->peak_usable_bytes = facts_known(t->peak_usable);
+	p->peak_extra_bytes = t->peak_extra;
 	p->peak_s = reader_seconds(t->log, t->peak_ticks);
 	p->peak_error_bytes = facts_known(0);
 	p->live_blocks = facts_known(t->live_blocks);
@@ -258,7 +263,7 @@ give_timeline(struct profile *p, const struct tally *t)
 		p->timeline[p->point_count] = (struct profile_point){
 			reader_seconds(t->log, line->start
 			    + p->point_count * line->width),
-			point->live, point->peak,
+			point->live, point->peak, point->beside,
 		};
 	}
 }
@@ -334,7 +339,8 @@ count_events(struct profile *p, struct reader *log,
 	if (!t.begun)
 		begin(&t, t.part.from < end ? t.part.from : end);
 	if (end > t.timeline.start)
-		timeline_add(&t.timeline, end, t.live_requested);
+		timeline_add(&t.timeline, end, t.live_requested,
+		    t.live_usable - t.live_requested);
 	p->timeline_end_s = reader_seconds(log, end);
 	give(p, &t, &r.threads);
 	replay_free(&r);

@@ -33,6 +33,7 @@ struct profile_point {
 	double s;		/* where it begins */
 	uint64_t live_bytes;	/* where it ends */
 	uint64_t peak_bytes;	/* the most within it */
+	uint64_t extra_bytes;	/* usable, but not requested, where it ends */
 };
 
 struct profile_mark {
@@ -112,6 +113,7 @@ struct profile {
 	double elapsed_s;
 	struct profile_number allocations, frees, failed, allocated_bytes;
 	struct profile_number peak_bytes, peak_usable_bytes;
+	uint64_t peak_extra_bytes;	/* usable, but not requested, then */
 	double peak_s;
 	struct profile_number peak_error_bytes;
 	struct profile_number live_blocks, live_bytes, live_usable_bytes;

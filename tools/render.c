@@ -5,10 +5,19 @@
 #include <string.h>
 
 const struct renderer renderers[] = {
-	{ "text", "for people", render_text, RENDER_SITES },
-	{ "json", "for programs", render_json, SIZE_MAX },
-	{ "csv", "one row for each log", render_csv, 0 },
-	{ NULL, NULL, NULL, 0 }
+	{ "text", "for people", render_text, RENDER_SITES, RENDER_LOGS },
+	{ "json", "for programs", render_json, SIZE_MAX, RENDER_LOGS },
+	{ "csv", "one row for each log", render_csv, 0, RENDER_LOGS },
+	{ "massif", "for ms_print", render_massif, SIZE_MAX, RENDER_LOG },
+	{ "pprof", "for go tool pprof", render_pprof, SIZE_MAX,
+	    RENDER_STACKS },
+	{ "folded", "for flame graphs", render_folded, SIZE_MAX,
+	    RENDER_STACKS },
+	{ "speedscope", "for speedscope", render_speedscope, SIZE_MAX,
+	    RENDER_STACKS },
+	{ "callgrind", "for KCachegrind", render_callgrind, SIZE_MAX,
+	    RENDER_STACKS },
+	{ NULL, NULL, NULL, 0, RENDER_LOGS }
 };
 
 const struct renderer *

@@ -21,6 +21,14 @@ struct render_look {
 	bool leaks;		/* show what is live at the end */
 };
 
+/* What a form is about: forms that other viewers read have no place for more
+ * than one log, but for all of its sites, however many are to be shown. */
+enum render_about {
+	RENDER_LOGS,		/* any number */
+	RENDER_LOG,		/* one */
+	RENDER_STACKS,		/* one that has stacks */
+};
+
 enum { RENDER_SITES = 5 };	/* in a text, when nobody says how many */
 
 /* All sites of a profile are in the order that LOOK has; those that are
@@ -31,6 +39,7 @@ struct renderer {
 	    const struct render_look *look);
 	size_t sites;		/* that it shows when nobody says how many;
 				 * SIZE_MAX: all */
+	enum render_about about;
 };
 
 /* The default first; a NULL name ends them. */
@@ -42,6 +51,16 @@ void render_text(FILE *to, const struct profile *list, size_t count,
 void render_json(FILE *to, const struct profile *list, size_t count,
     const struct render_look *look);
 void render_csv(FILE *to, const struct profile *list, size_t count,
+    const struct render_look *look);
+void render_massif(FILE *to, const struct profile *list, size_t count,
+    const struct render_look *look);
+void render_pprof(FILE *to, const struct profile *list, size_t count,
+    const struct render_look *look);
+void render_folded(FILE *to, const struct profile *list, size_t count,
+    const struct render_look *look);
+void render_speedscope(FILE *to, const struct profile *list, size_t count,
+    const struct render_look *look);
+void render_callgrind(FILE *to, const struct profile *list, size_t count,
     const struct render_look *look);
 
 /* The facts that are one value, or a list of texts, in their order. */

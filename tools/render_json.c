@@ -5,31 +5,9 @@
 #include <inttypes.h>
 #include <math.h>
 
+#include "render_util.h"
+
 #define KEY	"      "	/* how far keys of a log are to the right */
-
-static void
-put_text(FILE *to, const char *text)
-{
-	if (!text) {
-		fputs("null", to);
-		return;
-	}
-	fputc('"', to);
-	while (*text) {
-		unsigned bytes = render_seen(text);
-
-		if (*text == '"' || *text == '\\')
-			fprintf(to, "\\%c", *text);
-		else if (bytes)
-			fwrite(text, 1, bytes, to);
-		else if ((unsigned char)*text < 0x80)
-			fprintf(to, "\\u%04x", (unsigned)*text);
-		else
-			fputs("\\ufffd", to);
-		text += bytes ? bytes : 1;
-	}
-	fputc('"', to);
-}
 
 static void
 put_seconds(FILE *to, double s)
@@ -46,7 +24,7 @@ put_texts(FILE *to, const struct profile_texts *t)
 	fputc('[', to);
 	for (size_t i = 0; i < t->count; i++) {
 		fputs(i ? ", " : "", to);
-		put_text(to, t->list[i]);
+		render_quote(to, t->list[i]);
 	}
 	fputc(']', to);
 }
@@ -67,7 +45,7 @@ put_field(FILE *to, const struct profile *p, const struct render_field *f)
 
 	switch (f->kind) {
 	case RENDER_TEXT:
-		put_text(to, *(char *const *)value);
+		render_quote(to, *(char *const *)value);
 		break;
 	case RENDER_TEXTS:
 		put_texts(to, value);
@@ -106,7 +84,7 @@ put_threads(FILE *to, const struct profile *p)
 
 		begin_item(to, i);
 		fprintf(to, "\"tid\": %" PRId32 ", \"name\": ", t->tid);
-		put_text(to, t->name);
+		render_quote(to, t->name);
 		fprintf(to, ", \"allocations\": %" PRIu64 ", \"frees\": %"
 		    PRIu64 ", \"allocated_bytes\": %" PRIu64 " }",
 		    t->allocations, t->frees, t->allocated_bytes);
@@ -151,7 +129,7 @@ put_marks(FILE *to, const struct profile *p)
 		fputs("\"s\": ", to);
 		put_seconds(to, p->marks[i].s);
 		fputs(", \"label\": ", to);
-		put_text(to, p->marks[i].label);
+		render_quote(to, p->marks[i].label);
 		fputs(" }", to);
 	}
 	fputc(']', to);
@@ -163,13 +141,13 @@ put_frame(FILE *to, const struct profile_frame *f)
 	const struct profile_object *o = f->call->object;
 
 	fputs("{ \"function\": ", to);
-	put_text(to, f->function);
+	render_quote(to, f->function);
 	fputs(", \"file\": ", to);
-	put_text(to, f->file);
+	render_quote(to, f->file);
 	fputs(", \"line\": ", to);
 	put_number(to, &(struct profile_number){ f->line, f->line });
 	fputs(", \"object\": ", to);
-	put_text(to, o ? o->path : NULL);
+	render_quote(to, o ? o->path : NULL);
 	fprintf(to, ", \"address\": %" PRIu64 " }", f->call->address);
 }
 
@@ -238,7 +216,7 @@ render_json(FILE *to, const struct profile *list, size_t count,
     const struct render_look *look)
 {
 	fputs("{\n  \"heaphook\": ", to);
-	put_text(to, PACKAGE_VERSION);
+	render_quote(to, PACKAGE_VERSION);
 	fputs(",\n  \"logs\": [", to);
 	for (size_t i = 0; i < count; i++) {
 		fputs(i ? ",\n" : "\n", to);

@@ -51,7 +51,8 @@ static const struct cli_option options[] = {
 	    "leak:PATTERN name", NULL },
 	{ "debug-path", OPTION_DEBUG_PATH, "DIR", "where more debug files "
 	    "are", NULL },
-	{ "format", 'f', "FORMAT", "text, json or csv", "Output" },
+	{ "format", 'f', "FORMAT", "text, json, csv; for viewers massif, "
+	    "pprof,\nfolded, speedscope, callgrind", "Output" },
 	{ "dump", OPTION_DUMP, NULL, "every event, one line each", NULL },
 	{ "output", 'o', "FILE", "where to, if not standard output", NULL },
 	{ "quiet", 'q', NULL, "no progress bar", NULL },
@@ -223,8 +224,8 @@ take_options(int argc, char **argv)
 		want.order = want.leaks ? order_find("live") : orders;
 	want.renderer = render_find(want.format ? want.format : "text");
 	if (!want.renderer)
-		cli_misuse("--format: %s: expected text, json or csv",
-		    want.format);
+		cli_misuse("--format: %s: expected text, json, csv, massif, "
+		    "pprof, folded, speedscope or callgrind", want.format);
 	if (want.part.from_s > want.part.to_s)
 		cli_misuse("--from is later than --to");
 	if (optind == argc)
@@ -298,7 +299,8 @@ static void
 name_sites(struct result *result, struct profile *p)
 {
 	static const char *const none[] = { NULL };
-	size_t shown = want.leaks ? p->site_count
+	bool all = want.leaks || want.renderer->about != RENDER_LOGS;
+	size_t shown = all ? p->site_count
 	    : render_top(p, result->look, want.renderer->sites);
 
 	if (!shown)
@@ -342,6 +344,24 @@ read_log(struct result *result, const char *path)
 	reader_close(&log);
 }
 
+/* Not all logs have what a form is about. */
+static void
+check_form(const struct result *result)
+{
+	const struct renderer *form = want.renderer;
+
+	if (want.dump || form->about == RENDER_LOGS)
+		return;
+	if (result->count > 1)
+		cli_misuse("--format=%s is about one log, and these are %zu",
+		    form->name, result->count);
+	if (form->about == RENDER_STACKS && result->count
+	    && !result->list->has_sites)
+		die(STATUS_USAGE, "%s: recorded without stacks "
+		    "(heaphook-run -k), which --format=%s is about",
+		    result->list->path, form->name);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -365,6 +385,7 @@ main(int argc, char **argv)
 		warn("none of the logs is of this process or rank");
 		result.unusable = true;
 	}
+	check_form(&result);
 	if (!want.dump)
 		want.renderer->run(stdout, result.list, result.count, &look);
 	finish_output();

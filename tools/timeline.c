@@ -2,10 +2,11 @@
 #include "timeline.h"
 
 void
-timeline_begin(struct timeline *t, uint64_t ticks, uint64_t live)
+timeline_begin(struct timeline *t, uint64_t ticks, uint64_t live,
+    uint64_t beside)
 {
 	*t = (struct timeline){ .start = ticks, .width = 1, .end = 1 };
-	t->points[0] = (struct timeline_point){ live, live };
+	t->points[0] = (struct timeline_point){ live, live, beside };
 }
 
 /* Two points become one. */
@@ -28,12 +29,15 @@ halve(struct timeline *t)
 void
 timeline_advance(struct timeline *t, uint64_t ticks)
 {
-	uint64_t from_start = ticks - t->start, live = t->points[t->at].live;
+	struct timeline_point last = t->points[t->at];
+	uint64_t from_start = ticks - t->start;
 
 	while (from_start / t->width >= TIMELINE_POINTS)
 		halve(t);
 	while (t->at < from_start / t->width)
-		t->points[++t->at] = (struct timeline_point){ live, live };
+		t->points[++t->at] = (struct timeline_point){
+			last.live, last.live, last.beside,
+		};
 	if (__builtin_mul_overflow(t->width, t->at + 1, &t->end))
 		t->end = UINT64_MAX;
 }

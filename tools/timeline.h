@@ -12,6 +12,7 @@ enum { TIMELINE_POINTS = 256 };
 struct timeline_point {
 	uint64_t live;		/* the value when it ended */
 	uint64_t peak;		/* the most within it */
+	uint64_t beside;	/* another one, when it ended */
 };
 
 struct timeline {
@@ -21,14 +22,16 @@ struct timeline {
 	struct timeline_point points[TIMELINE_POINTS];
 };
 
-void timeline_begin(struct timeline *t, uint64_t ticks, uint64_t live);
+void timeline_begin(struct timeline *t, uint64_t ticks, uint64_t live,
+    uint64_t beside);
 
 /* Go on to the point of TICKS. */
 void timeline_advance(struct timeline *t, uint64_t ticks);
 
-/* The value is LIVE from TICKS on, which never go back. */
+/* The values are LIVE and BESIDE from TICKS on, which never go back. */
 static inline void
-timeline_add(struct timeline *t, uint64_t ticks, uint64_t live)
+timeline_add(struct timeline *t, uint64_t ticks, uint64_t live,
+    uint64_t beside)
 {
 	struct timeline_point *p;
 
@@ -36,6 +39,7 @@ timeline_add(struct timeline *t, uint64_t ticks, uint64_t live)
 		timeline_advance(t, ticks);
 	p = t->points + t->at;
 	p->live = live;
+	p->beside = beside;
 	if (p->peak < live)
 		p->peak = live;
 }

@@ -189,12 +189,12 @@ START_TEST(a_timeline_is_bounded_for_any_time)
 {
 	struct timeline t;
 
-	timeline_begin(&t, 5, 0);
-	timeline_add(&t, 6, 10);
-	timeline_add(&t, 7, 1);
+	timeline_begin(&t, 5, 0, 0);
+	timeline_add(&t, 6, 10, 0);
+	timeline_add(&t, 7, 1, 0);
 	for (uint64_t ticks = 8; ticks && ticks < UINT64_MAX / 2; ticks *= 2)
-		timeline_add(&t, ticks, 2);
-	timeline_add(&t, UINT64_MAX, 3);
+		timeline_add(&t, ticks, 2, 0);
+	timeline_add(&t, UINT64_MAX, 3, 0);
 	ck_assert_uint_lt(t.at, TIMELINE_POINTS);
 	ck_assert_uint_eq(t.points[0].peak, 10);
 	ck_assert_uint_eq(t.points[1].peak, 2);
