@@ -74,7 +74,7 @@ _heaphook_report() {
 	case $prev in
 	-f | --format)
 		_heaphook_words 'text json csv massif pprof folded speedscope
-			callgrind' "$cur"
+			callgrind dhat' "$cur"
 		return ;;
 	--sort)
 		_heaphook_words 'peak live total calls temporary' "$cur"

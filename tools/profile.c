@@ -50,7 +50,8 @@ inherited(void *who, const struct block *block)
 	t->live_requested += block->requested;
 	t->live_usable += block_usable(block);
 	if (t->has_sites)
-		sites_change(&t->sites, block, NULL);
+		sites_change(&t->sites, block, NULL,
+		    t->log->head.h.start.ticks);
 }
 
 static void
@@ -62,6 +63,7 @@ begin(struct tally *t, uint64_t ticks)
 	t->peak_extra = t->live_usable - t->live_requested;
 	t->peak_ticks = ticks;
 	sites_peak(&t->sites);
+	sites_begin(&t->sites, ticks);
 	timeline_begin(&t->timeline, ticks, t->live_requested,
 	    t->peak_extra);
 }
@@ -185,7 +187,7 @@ step(void *who, const struct replay_step *s)
 	t->ticks = s->ticks;
 	if (t->has_sites)
 		sites_change(&t->sites, came ? &s->come : NULL,
-		    went ? &s->gone : NULL);
+		    went ? &s->gone : NULL, s->ticks);
 	if (!t->begun)
 		return;
 	if (t->peak_usable < t->live_usable)
@@ -297,7 +299,8 @@ end_of(const struct tally *t)
 }
 
 static void
-give(struct profile *p, struct tally *t, const struct threads *threads)
+give(struct profile *p, struct tally *t, const struct threads *threads,
+    uint64_t end)
 {
 	p->elapsed_s = reader_seconds(t->log, end_of(t));
 	give_totals(p, t);
@@ -305,7 +308,8 @@ give(struct profile *p, struct tally *t, const struct threads *threads)
 	give_timeline(p, t);
 	give_threads(p, t, threads);
 	if (t->has_sites)
-		sites_give(p, &t->sites);
+		sites_give(p, &t->sites, t->ticks < end ? end : t->ticks,
+		    reader_ticks_per_s(t->log));
 	if (t->marks > MAX_MARKS)
 		problems_note(&t->log->problems, "only the first %d marks are "
 		    "kept", MAX_MARKS);
@@ -342,7 +346,7 @@ count_events(struct profile *p, struct reader *log,
 		timeline_add(&t.timeline, end, t.live_requested,
 		    t.live_usable - t.live_requested);
 	p->timeline_end_s = reader_seconds(log, end);
-	give(p, &t, &r.threads);
+	give(p, &t, &r.threads, end);
 	replay_free(&r);
 	if (t.has_sites)
 		sites_free(&t.sites);

@@ -89,6 +89,8 @@ struct profile_site {
 	uint64_t live_blocks, live_bytes;	/* at the end */
 	uint64_t peak_blocks, peak_bytes;	/* at the program's peak: they
 						 * add up to it */
+	uint64_t most_blocks, most_bytes;	/* at a peak of its own */
+	double lived_s;				/* its blocks, together */
 };
 
 enum {

@@ -17,6 +17,7 @@ const struct renderer renderers[] = {
 	    RENDER_STACKS },
 	{ "callgrind", "for KCachegrind", render_callgrind, SIZE_MAX,
 	    RENDER_STACKS },
+	{ "dhat", "for dh_view.html", render_dhat, SIZE_MAX, RENDER_STACKS },
 	{ NULL, NULL, NULL, 0, RENDER_LOGS }
 };
 

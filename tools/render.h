@@ -62,6 +62,8 @@ void render_speedscope(FILE *to, const struct profile *list, size_t count,
     const struct render_look *look);
 void render_callgrind(FILE *to, const struct profile *list, size_t count,
     const struct render_look *look);
+void render_dhat(FILE *to, const struct profile *list, size_t count,
+    const struct render_look *look);
 
 /* The facts that are one value, or a list of texts, in their order. */
 enum render_kind {

@@ -52,7 +52,7 @@ static const struct cli_option options[] = {
 	{ "debug-path", OPTION_DEBUG_PATH, "DIR", "where more debug files "
 	    "are", NULL },
 	{ "format", 'f', "FORMAT", "text, json, csv; for viewers massif, "
-	    "pprof,\nfolded, speedscope, callgrind", "Output" },
+	    "pprof,\nfolded, speedscope, callgrind, dhat", "Output" },
 	{ "dump", OPTION_DUMP, NULL, "every event, one line each", NULL },
 	{ "output", 'o', "FILE", "where to, if not standard output", NULL },
 	{ "quiet", 'q', NULL, "no progress bar", NULL },
@@ -208,6 +208,21 @@ take_option(int key)
 	}
 }
 
+static const struct renderer *
+find_form(const char *name)
+{
+	const struct renderer *form = render_find(name);
+	char names[256] = "";
+	size_t used = 0;
+
+	if (form)
+		return form;
+	for (form = renderers; form->name && used < sizeof names; form++)
+		used += (size_t)snprintf(names + used, sizeof names - used,
+		    "%s%s", form == renderers ? "" : " ", form->name);
+	cli_misuse("--format: %s: expected one of %s", name, names);
+}
+
 static void
 take_options(int argc, char **argv)
 {
@@ -222,10 +237,7 @@ take_options(int argc, char **argv)
 		cli_misuse("--suppress is for --leaks");
 	if (!want.order)
 		want.order = want.leaks ? order_find("live") : orders;
-	want.renderer = render_find(want.format ? want.format : "text");
-	if (!want.renderer)
-		cli_misuse("--format: %s: expected text, json, csv, massif, "
-		    "pprof, folded, speedscope or callgrind", want.format);
+	want.renderer = find_form(want.format ? want.format : "text");
 	if (want.part.from_s > want.part.to_s)
 		cli_misuse("--from is later than --to");
 	if (optind == argc)

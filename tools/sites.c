@@ -7,6 +7,10 @@
 
 #include "room.h"
 
+/* Of ticks those that a sum of lives counts: too few for one that is more
+ * than 64 bits hold. */
+enum { LIFE_SHIFT = 10 };
+
 void
 sites_init(struct sites *s)
 {
@@ -61,19 +65,37 @@ keep_peak(struct sites *s, uint32_t number)
 
 void
 sites_change(struct sites *s, const struct block *come,
-    const struct block *gone)
+    const struct block *gone, uint64_t ticks)
 {
 	struct site *site;
 
-	if (come) {
-		site = keep_peak(s, come->site);
-		site->live_blocks++;
-		site->live_bytes += come->requested;
-	}
 	if (gone) {
 		site = keep_peak(s, gone->site);
 		site->live_blocks--;
 		site->live_bytes -= gone->requested;
+		site->lived += ticks >> LIFE_SHIFT;
+	}
+	if (!come)
+		return;
+	site = keep_peak(s, come->site);
+	site->live_blocks++;
+	site->live_bytes += come->requested;
+	site->lived -= ticks >> LIFE_SHIFT;
+	if (site->most_bytes < site->live_bytes) {
+		site->most_bytes = site->live_bytes;
+		site->most_blocks = site->live_blocks;
+	}
+}
+
+void
+sites_begin(struct sites *s, uint64_t ticks)
+{
+	for (size_t i = 0; i < s->room; i++) {
+		struct site *site = s->list + i;
+
+		site->most_bytes = site->live_bytes;
+		site->most_blocks = site->live_blocks;
+		site->lived = -site->live_blocks * (ticks >> LIFE_SHIFT);
 	}
 }
 
@@ -114,6 +136,7 @@ sites_count_free(struct sites *s, const struct replay_step *step)
 	site_at(s, step->gone.site)->temporary++;
 }
 
+/* The most of several is at most their sum. */
 static void
 add_up(struct profile_site *to, const struct site *site, uint64_t peak)
 {
@@ -128,11 +151,14 @@ add_up(struct profile_site *to, const struct site *site, uint64_t peak)
 	to->live_bytes += site->live_bytes;
 	to->peak_blocks += same ? site->live_blocks : site->peak_blocks;
 	to->peak_bytes += same ? site->live_bytes : site->peak_bytes;
+	to->most_blocks += site->most_blocks;
+	to->most_bytes += site->most_bytes;
 }
 
 /* Sites whose frames are the same are one. */
 static void
-give_sites(struct profile *p, const struct sites *s)
+give_sites(struct profile *p, const struct sites *s, uint64_t end,
+    double ticks_per_s)
 {
 	size_t *at = room_new(s->stacks.frame_count, sizeof *at);
 	size_t most = s->stacks.site_count < s->room ? s->stacks.site_count
@@ -142,6 +168,8 @@ give_sites(struct profile *p, const struct sites *s)
 	for (size_t i = 0; i < most; i++) {
 		const struct site *site = s->list + i;
 		uint32_t frame = s->stacks.sites[i];
+		uint64_t lived = site->lived
+		    + site->live_blocks * (end >> LIFE_SHIFT);
 
 		if (!site->allocations && !site->live_blocks && !site->peak)
 			continue;
@@ -150,6 +178,8 @@ give_sites(struct profile *p, const struct sites *s)
 			at[frame] = p->site_count;
 		}
 		add_up(p->sites + at[frame] - 1, site, s->peak);
+		p->sites[at[frame] - 1].lived_s += (double)lived
+		    * (1 << LIFE_SHIFT) / ticks_per_s;
 	}
 	free(at);
 }
@@ -190,10 +220,11 @@ give_tree(struct profile *p, const struct stacks *s)
 }
 
 void
-sites_give(struct profile *p, const struct sites *s)
+sites_give(struct profile *p, const struct sites *s, uint64_t end,
+    double ticks_per_s)
 {
 	p->has_sites = true;
 	give_objects(p, &s->stacks);
 	give_tree(p, &s->stacks);
-	give_sites(p, s);
+	give_sites(p, s, end, ticks_per_s);
 }

@@ -18,6 +18,8 @@ struct site {
 	uint64_t peak_blocks, peak_bytes;	/* at the peak before the last
 						 * change */
 	uint64_t peak;				/* that one's number */
+	uint64_t most_blocks, most_bytes;
+	uint64_t lived;		/* when blocks went, less when they came */
 };
 
 struct sites {
@@ -35,7 +37,10 @@ void sites_free(struct sites *s);
 
 /* Live bytes change: both at one instant.  NULL: nothing. */
 void sites_change(struct sites *s, const struct block *come,
-    const struct block *gone);
+    const struct block *gone, uint64_t ticks);
+
+/* What is live now has lived from now on. */
+void sites_begin(struct sites *s, uint64_t ticks);
 
 /* The program has more live bytes than ever before. */
 static inline void
@@ -48,7 +53,8 @@ sites_peak(struct sites *s)
 void sites_count_come(struct sites *s, const struct block *block);
 void sites_count_free(struct sites *s, const struct replay_step *step);
 
-/* Into P, which is nothing of it yet. */
-void sites_give(struct profile *p, const struct sites *s);
+/* Into P, which is nothing of it yet; lives last until END. */
+void sites_give(struct profile *p, const struct sites *s, uint64_t end,
+    double ticks_per_s);
 
 #endif

@@ -72,9 +72,11 @@ static const struct profile_frame *stacks[][4] = {
 	{ frames, frames + 1, frames + 2, frames + 4 }, { frames + 3 },
 };
 static struct profile_site sites[] = {
-	{ 1, stacks[0], 4, false, 10, 1000, 4, 2, 200, 3, 3072 },
-	{ 2, stacks[1], 1, true, 20, 900, 0, 5, 824, 1, 1024 },
-	{ 0, NULL, 0, false, 1, 1, 0, 0, 0, 0, 0 },
+	{ 1, stacks[0], 4, false, 10, 1000, 4, 2, 200, 3, 3072,
+	    3, 3072, 1.5 },
+	{ 2, stacks[1], 1, true, 20, 900, 0, 5, 824, 1, 1024,
+	    5, 1024, 20 },
+	{ 0, NULL, 0, false, 1, 1, 0, 0, 0, 0, 0, 1, 1, 0 },
 };
 
 static struct profile
