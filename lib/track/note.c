@@ -8,6 +8,7 @@
 #include "count.h"
 #include "../interpose/head.h"
 #include "stack.h"
+#include "start.h"
 #include "usable.h"
 
 /* A stream taken for one event, and the long form of it. */
@@ -50,7 +51,7 @@ begin_with_stack(struct note *n, enum log_kind kind)
 {
 	struct hh_stack stack;
 
-	if (!hh_stack_depth && !hh_stream_alive())
+	if (!hh_stack_depth && !hh_off && !hh_stream_alive())
 		hh_backend_start();	/* now it is known */
 	if (!hh_stack_depth)
 		return begin(n, kind);

@@ -8,8 +8,6 @@
 #include "stream.h"
 #include "unwind.h"
 
-enum { STACK_MOST = 128 };
-
 /* Most frames of a stack; 0: no stacks. */
 extern HH_OWN unsigned hh_stack_depth;
 
@@ -21,7 +19,7 @@ struct hh_stack {
 	struct hh_walks *walks;	/* may be NULL */
 	uint32_t turn;		/* of them */
 	unsigned count;
-	uintptr_t pcs[STACK_MOST];
+	uintptr_t pcs[HH_UNWIND_MOST];
 };
 
 /* From now on there are stacks of DEPTH; false: not on this machine. */

@@ -70,7 +70,7 @@ read_depth(void)
 	const char *value = hh_conf_get("HEAPHOOK_STACKS");
 	uint64_t depth = 0;
 
-	if (value && (!hh_conf_size(value, &depth) || depth > STACK_MOST)) {
+	if (value && (!hh_conf_size(value, &depth) || depth > HH_UNWIND_MOST)) {
 		hh_say_bad("HEAPHOOK_STACKS", value, "0 to 128 frames");
 		return 0;
 	}

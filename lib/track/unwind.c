@@ -341,7 +341,7 @@ walk_again(struct hh_walks *walks, const struct hh_frame *f, unsigned most)
 		return old;
 	new->frames[0] = *f;
 	new->count = 0;
-	walk(new, old, most < HH_WALK_MOST ? most : HH_WALK_MOST);
+	walk(new, old, most);
 	walks->newest = !walks->newest;
 	walks->turn++;
 	walks->number = 0;

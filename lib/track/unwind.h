@@ -21,8 +21,9 @@ struct hh_frame {
 };
 
 enum {
-	HH_WALK_MOST = 100,
-	HH_WALK_OURS = 8,	/* frames of this library, at most */
+	HH_UNWIND_MOST = 128,	/* frames of the program */
+	HH_WALK_OURS = 8,	/* and of this library, at most */
+	HH_WALK_MOST = HH_UNWIND_MOST + HH_WALK_OURS,
 };
 
 struct hh_walk {
@@ -46,8 +47,9 @@ struct hh_walks {
 bool hh_unwind_begin(void);
 
 /* Return addresses, innermost first, without frames of this library; how
- * many, at most MOST, which is always the same.  WALKS may be NULL; its turn
- * stays if this is the very stack of the last time. */
+ * many, at most MOST, which is always the same number and HH_UNWIND_MOST at
+ * most.  WALKS may be NULL; its turn stays if this is the very stack of the
+ * last time. */
 unsigned hh_unwind(struct hh_walks *walks, uintptr_t *pcs, unsigned most);
 
 /* Code is gone, and other code may come to where it was. */
