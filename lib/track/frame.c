@@ -194,30 +194,47 @@ hash_of(const uintptr_t *pcs, unsigned count)
 	return mix(a, b);
 }
 
+/* Where the stack of this hash is kept; NULL: nowhere. */
+static struct met *
+met_at(uint64_t hash)
+{
+	struct met *all = need((_Atomic(void *) *)&stacks,
+	    sizeof *all << STACKS_LOG2);
+
+	return all ? &all[hash >> (64 - STACKS_LOG2)] : NULL;
+}
+
+uint32_t
+hh_frame_find(const uintptr_t *pcs, unsigned count)
+{
+	uint64_t hash = hash_of(pcs, count), number;
+	struct met *met = count ? met_at(hash) : NULL;
+
+	if (!met)
+		return 0;
+	number = atomic_load_explicit(&met->number, memory_order_relaxed);
+	return (atomic_load_explicit(&met->mixed, memory_order_relaxed)
+	    ^ number) == hash ? (uint32_t)number : 0;
+}
+
 uint32_t
 hh_frame_number(struct hh_stream *s, const uintptr_t *pcs, unsigned count)
 {
-	struct met *all = need((_Atomic(void *) *)&stacks,
-	    sizeof *all << STACKS_LOG2), *met;
-	uint64_t hash = hash_of(pcs, count), number;
+	uint64_t hash = hash_of(pcs, count);
+	struct met *met = met_at(hash);
+	uint32_t number = 0;
 
-	if (!all || !count)
-		return 0;
-	met = &all[hash >> (64 - STACKS_LOG2)];
-	number = atomic_load_explicit(&met->number, memory_order_relaxed);
-	if ((atomic_load_explicit(&met->mixed, memory_order_relaxed)
-	    ^ number) == hash && number)
-		return (uint32_t)number;
-	number = 0;
 	for (unsigned i = count; i-- > 0;) {
-		number = number_of(s, (uint32_t)number, pcs[i]);
+		number = number_of(s, number, pcs[i]);
 		if (!number)
 			return 0;
 	}
+	if (!met)
+		return number;
 	atomic_store_explicit(&met->number, number, memory_order_relaxed);
 	atomic_store_explicit(&met->mixed, number ^ hash,
 	    memory_order_relaxed);
-	return (uint32_t)number;
+	return number;
 }
 
 static void

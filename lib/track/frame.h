@@ -14,8 +14,11 @@
 
 #include "stream.h"
 
-/* That of the stack PCS, innermost first.  What is new goes into S, which
- * has been taken.  0: there is no room for it any more. */
+/* That of the stack PCS, innermost first, if it was met lately; else 0. */
+uint32_t hh_frame_find(const uintptr_t *pcs, unsigned count);
+
+/* The same, whatever it takes: what is new goes into S, which has been taken.
+ * 0: there is no room for it any more. */
 uint32_t hh_frame_number(struct hh_stream *s, const uintptr_t *pcs,
     unsigned count);
 

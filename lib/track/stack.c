@@ -30,26 +30,37 @@ walks_of(struct hh_stream *s)
 	return *walks;
 }
 
-void
-hh_stack_capture(struct hh_stack *stack)
+/* A signal handler may have been here since, with other stacks. */
+static void
+keep(const struct hh_stack *stack)
 {
-	stack->walks = walks_of(hh_mine);
-	stack->count = hh_unwind(stack->walks, stack->pcs, hh_stack_depth);
-	stack->turn = stack->walks ? stack->walks->turn : 0;
+	if (stack->walks && stack->walks->turn == stack->turn)
+		stack->walks->number = stack->number;
 }
 
-/* A signal handler may have been here since, with other stacks. */
+bool
+hh_stack_capture(struct hh_stack *stack)
+{
+	struct hh_walks *walks = walks_of(hh_mine);
+
+	stack->walks = walks;
+	stack->count = hh_unwind(walks, stack->pcs, hh_stack_depth,
+	    &stack->number);
+	if (stack->number)
+		return true;
+	stack->turn = walks ? walks->turn : 0;
+	stack->number = hh_frame_find(stack->pcs, stack->count);
+	if (stack->number)
+		keep(stack);
+	return stack->number;
+}
+
 uint32_t
 hh_stack_number(struct hh_stack *stack, struct hh_stream *s)
 {
-	struct hh_walks *walks = stack->walks;
-	bool known = walks && walks->turn == stack->turn;
-	uint32_t number;
-
-	if (known && walks->number)
-		return walks->number;
-	number = hh_frame_number(s, stack->pcs, stack->count);
-	if (known)
-		walks->number = number;
-	return number;
+	if (stack->number)
+		return stack->number;
+	stack->number = hh_frame_number(s, stack->pcs, stack->count);
+	keep(stack);
+	return stack->number;
 }

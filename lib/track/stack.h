@@ -18,6 +18,7 @@ extern HH_OWN size_t hh_stack_none;
 struct hh_stack {
 	struct hh_walks *walks;	/* may be NULL */
 	uint32_t turn;		/* of them */
+	uint32_t number;	/* 0: not known yet, but the rest is */
 	unsigned count;
 	uintptr_t pcs[HH_UNWIND_MOST];
 };
@@ -25,10 +26,11 @@ struct hh_stack {
 /* From now on there are stacks of DEPTH; false: not on this machine. */
 bool hh_stack_begin(unsigned depth);
 
-/* The calling thread's, before a stream is taken. */
-void hh_stack_capture(struct hh_stack *stack);
+/* The calling thread's, before a stream is taken.  True: its number is
+ * known. */
+bool hh_stack_capture(struct hh_stack *stack);
 
-/* Its number, 0 if it has none; S is taken, and gets what is new. */
+/* Its number, 0 if it can have none; S is taken, and gets what is new. */
 uint32_t hh_stack_number(struct hh_stack *stack, struct hh_stream *s);
 
 #endif

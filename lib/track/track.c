@@ -153,12 +153,38 @@ follows_rule(const void *block, size_t size)
 	    & ~(size_t)HH_CHUNK_OTHER_FLAGS) == 0;
 }
 
+/* With its stack, if the log has that already. */
+static COLD bool
+put_with_stack(enum log_kind kind, void *block, size_t size)
+{
+	struct hh_stack stack;
+	struct hh_stream *s = NULL;
+	uint64_t dt;
+	bool done;
+
+	if (hh_mode & ~HH_AMONG || !follows_rule(block, size)
+	    || !hh_stack_capture(&stack) || !(s = enter()))
+		return false;
+	dt = hh_stream_clock(s);
+	done = log_is_short(&s->w, (uintptr_t)block, size, dt);
+	if (likely(done)) {
+		log_put_stacked(&s->w, kind, (uintptr_t)block, size, dt,
+		    stack.number);
+		if (!hh_count_at_once(s, true, hh_usable_expected(size)))
+			hh_count_tell(s);
+	}
+	hh_count_sync(s);
+	hh_stream_set_near(s);
+	hh_stream_unbar(s);
+	return done;
+}
+
 #define KEEP(name, kind, call) \
 	static COLD void * \
 	name##_alone(void *block, size_t size) \
 	{ \
-		if (hh_stack_depth || hh_mode & HH_OPAQUE \
-		    || !follows_rule(block, size) \
+		if (hh_stack_depth ? !put_with_stack(kind, block, size) \
+		    : hh_mode & HH_OPAQUE || !follows_rule(block, size) \
 		    || !put_alone(kind, block, size, \
 		        hh_usable_expected(size))) \
 			hh_note_alloc(call, block, size, hh_usable(block), 0); \

@@ -329,6 +329,13 @@ keep_up(struct hh_walks *walks)
 	walks->walk[0].count = walks->walk[1].count = 0;
 }
 
+static bool
+is_as_it_was(const struct hh_walk *w, const struct hh_frame *f)
+{
+	return w->count && is_same(&w->frames[0], f)
+	    && follow(w, 0) == w->count - 1;
+}
+
 /* F and all that is beyond it. */
 static const struct hh_walk *
 walk_again(struct hh_walks *walks, const struct hh_frame *f, unsigned most)
@@ -336,8 +343,7 @@ walk_again(struct hh_walks *walks, const struct hh_frame *f, unsigned most)
 	struct hh_walk *old = &walks->walk[walks->newest];
 	struct hh_walk *new = &walks->walk[!walks->newest];
 
-	if (old->count && is_same(&old->frames[0], f)
-	    && follow(old, 0) == old->count - 1)
+	if (is_as_it_was(old, f))
 		return old;
 	new->frames[0] = *f;
 	new->count = 0;
@@ -349,17 +355,24 @@ walk_again(struct hh_walks *walks, const struct hh_frame *f, unsigned most)
 }
 
 unsigned
-hh_unwind(struct hh_walks *walks, uintptr_t *pcs, unsigned most)
+hh_unwind(struct hh_walks *walks, uintptr_t *pcs, unsigned most,
+    uint32_t *number)
 {
 	struct hh_frame f = here();
+	const struct hh_walk *w;
+	unsigned count = 0;
 
+	*number = 0;
 	if (!walks || walks->busy)
 		return walk_afresh(f, pcs, most);
 	walks->busy = true;
 	atomic_signal_fence(memory_order_seq_cst);
 	keep_up(walks);
-	most = take_pcs(walk_again(walks, &f, most + HH_WALK_OURS), pcs, most);
+	w = walk_again(walks, &f, most + HH_WALK_OURS);
+	*number = walks->number;
+	if (!*number)
+		count = take_pcs(w, pcs, most);
 	atomic_signal_fence(memory_order_seq_cst);
 	walks->busy = false;
-	return most;
+	return count;
 }

@@ -48,9 +48,10 @@ bool hh_unwind_begin(void);
 
 /* Return addresses, innermost first, without frames of this library; how
  * many, at most MOST, which is always the same number and HH_UNWIND_MOST at
- * most.  WALKS may be NULL; its turn stays if this is the very stack of the
- * last time. */
-unsigned hh_unwind(struct hh_walks *walks, uintptr_t *pcs, unsigned most);
+ * most.  WALKS may be NULL.  If this is the very stack that its number is of,
+ * that is enough, and *NUMBER; else 0. */
+unsigned hh_unwind(struct hh_walks *walks, uintptr_t *pcs, unsigned most,
+    uint32_t *number);
 
 /* Code is gone, and other code may come to where it was. */
 void hh_unwind_forget(void);

@@ -19,7 +19,7 @@ enum {
 	US = 1000,			/* ticks */
 	MS = 1000 * US,
 	CLOSE = 4, TWO = 8,		/* so many of the clocks below are */
-	SOME = 12,			/* blocks; 9 were the most in any world */
+	SOME = 12,			/* blocks; in no world 9 */
 };
 
 static const uint64_t BEFORE = 1000 * (uint64_t)MS;	/* of any clock */
