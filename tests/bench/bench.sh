@@ -17,24 +17,36 @@ median() {
 	sort -n "$1" | awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] }'
 }
 
-printf '%-8s%-9s%10s%12s%8s%16s\n' load threads 'none, ns' 'events, ns' \
-    ratio 'bytes an event'
+# recorded KIND LOAD...: once, with what is set; its log's bytes to KIND.bytes
+recorded() {
+	kind=$1
+	shift
+	HEAPHOOK_OUTPUT=$kept/log LD_PRELOAD=$track "$loads" "$@" \
+	    >>"$kept/$kind"
+	stat -c %s "$kept/log" >"$kept/$kind.bytes"
+	rm "$kept/log"
+}
+
+printf '%-8s%-9s%10s  %30s  %30s\n' load threads 'none, ns' \
+    'events, ns  ratio  bytes each' 'stacks, ns  ratio  bytes each'
 # LOAD THREADS PAIRS
 while read -r load threads pairs; do
-	: >"$kept/none"
-	: >"$kept/events"
+	rm -f "$kept/none" "$kept/events" "$kept/stacks"
 	for _ in $(seq "$rounds"); do
 		"$loads" "$load" "$threads" "$pairs" >>"$kept/none"
-		HEAPHOOK_OUTPUT=$kept/log LD_PRELOAD=$track \
-		    "$loads" "$load" "$threads" "$pairs" >>"$kept/events"
-		bytes=$(stat -c %s "$kept/log")
-		rm "$kept/log"
+		recorded events "$load" "$threads" "$pairs"
+		(export HEAPHOOK_STACKS=32
+		recorded stacks "$load" "$threads" "$pairs")
 	done
-	awk -v load="$load" -v threads="$threads" -v bytes="$bytes" \
-	    -v pairs="$pairs" -v a="$(median "$kept/none")" \
-	    -v b="$(median "$kept/events")" 'BEGIN {
-		printf "%-8s%-9d%10.1f%12.1f%8.2f%16.1f\n", load, threads, a,
-		    b, b / a, bytes / threads / (2 * pairs + 10000) }'
+	awk -v load="$load" -v threads="$threads" \
+	    -v events="$((threads * (2 * pairs + 10000)))" \
+	    -v a="$(median "$kept/none")" -v b="$(median "$kept/events")" \
+	    -v c="$(median "$kept/stacks")" \
+	    -v m="$(cat "$kept/events.bytes")" \
+	    -v n="$(cat "$kept/stacks.bytes")" 'BEGIN {
+		printf "%-8s%-9d%10.1f  %10.1f%7.2f%13.1f  %10.1f%7.2f%13.1f\n",
+		    load, threads, a, b, b / a, m / events, c, c / a,
+		    n / events }'
 done <<-END
 	tight 1 4000000
 	tight 2 2000000

@@ -219,6 +219,22 @@ by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
+/* Twelve calls from where a thread begins to the allocator. */
+static __attribute__((noinline)) void *
+descend(void *which, int calls)
+{
+	void *result = calls ? descend(which, calls - 1) : work(which);
+
+	__asm__ volatile("" : "+r"(result) : : "memory");
+	return result;
+}
+
+static void *
+begin(void *which)
+{
+	return descend(which, 7);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -233,8 +249,8 @@ main(int argc, char **argv)
 	count = atol(argv[3]);
 	pthread_barrier_init(&ready, NULL, (unsigned)threads);
 	for (int i = 1; i < threads; i++)
-		pthread_create(&id[i], NULL, work, (void *)(uintptr_t)i);
-	work(NULL);
+		pthread_create(&id[i], NULL, begin, (void *)(uintptr_t)i);
+	begin(NULL);
 	for (int i = 1; i < threads; i++)
 		pthread_join(id[i], NULL);
 	qsort(part_ns[0], PARTS, sizeof **part_ns, by_value);
