@@ -73,8 +73,8 @@ _heaphook_report() {
 	[[ $prev == = ]] && prev=${COMP_WORDS[COMP_CWORD - 2]}
 	case $prev in
 	-f | --format)
-		_heaphook_words 'text json csv massif pprof folded speedscope
-			callgrind dhat' "$cur"
+		_heaphook_words 'text json csv massif heaptrack pprof folded
+			speedscope callgrind dhat' "$cur"
 		return ;;
 	--sort)
 		_heaphook_words 'peak live total calls temporary' "$cur"

@@ -394,6 +394,7 @@ free_sites(struct profile *p)
 		free(p->objects[i].path);
 	free(p->sites);
 	free(p->tree);
+	free(p->site_frames);
 	free(p->calls);
 	free(p->objects);
 }

@@ -147,6 +147,9 @@ struct profile {
 	struct profile_call *calls;
 	struct profile_object *objects;
 	size_t tree_count, call_count, object_count;
+	uint32_t *site_frames;		/* in tree, by the site that a replay
+					 * gives a block */
+	size_t site_frame_count;
 };
 
 /* Which part of a log counts. */

@@ -5,20 +5,24 @@
 #include <string.h>
 
 const struct renderer renderers[] = {
-	{ "text", "for people", render_text, RENDER_SITES, RENDER_LOGS },
-	{ "json", "for programs", render_json, SIZE_MAX, RENDER_LOGS },
-	{ "csv", "one row for each log", render_csv, 0, RENDER_LOGS },
-	{ "massif", "for ms_print", render_massif, SIZE_MAX, RENDER_LOG },
+	{ "text", "for people", render_text, RENDER_SITES, RENDER_LOGS, NULL },
+	{ "json", "for programs", render_json, SIZE_MAX, RENDER_LOGS, NULL },
+	{ "csv", "one row for each log", render_csv, 0, RENDER_LOGS, NULL },
+	{ "massif", "for ms_print", render_massif, SIZE_MAX, RENDER_LOG,
+	    NULL },
+	{ "heaptrack", "for heaptrack_gui", render_heaptrack, SIZE_MAX,
+	    RENDER_STACKS, render_heaptrack_events },
 	{ "pprof", "for go tool pprof", render_pprof, SIZE_MAX,
-	    RENDER_STACKS },
+	    RENDER_STACKS, NULL },
 	{ "folded", "for flame graphs", render_folded, SIZE_MAX,
-	    RENDER_STACKS },
+	    RENDER_STACKS, NULL },
 	{ "speedscope", "for speedscope", render_speedscope, SIZE_MAX,
-	    RENDER_STACKS },
+	    RENDER_STACKS, NULL },
 	{ "callgrind", "for KCachegrind", render_callgrind, SIZE_MAX,
-	    RENDER_STACKS },
-	{ "dhat", "for dh_view.html", render_dhat, SIZE_MAX, RENDER_STACKS },
-	{ NULL, NULL, NULL, 0, RENDER_LOGS }
+	    RENDER_STACKS, NULL },
+	{ "dhat", "for dh_view.html", render_dhat, SIZE_MAX,
+	    RENDER_STACKS, NULL },
+	{ NULL, NULL, NULL, 0, RENDER_LOGS, NULL }
 };
 
 const struct renderer *

@@ -29,6 +29,8 @@ enum render_about {
 	RENDER_STACKS,		/* one that has stacks */
 };
 
+struct reader;
+
 enum { RENDER_SITES = 5 };	/* in a text, when nobody says how many */
 
 /* All sites of a profile are in the order that LOOK has; those that are
@@ -40,6 +42,10 @@ struct renderer {
 	size_t sites;		/* that it shows when nobody says how many;
 				 * SIZE_MAX: all */
 	enum render_about about;
+	/* What follows, if it is more than profiles have; or NULL. */
+	void (*events)(FILE *to, const struct profile *p, struct reader *log,
+	    const struct profile_part *part,
+	    void (*progress)(void *, double));
 };
 
 /* The default first; a NULL name ends them. */
@@ -54,6 +60,11 @@ void render_csv(FILE *to, const struct profile *list, size_t count,
     const struct render_look *look);
 void render_massif(FILE *to, const struct profile *list, size_t count,
     const struct render_look *look);
+void render_heaptrack(FILE *to, const struct profile *list, size_t count,
+    const struct render_look *look);
+void render_heaptrack_events(FILE *to, const struct profile *p,
+    struct reader *log, const struct profile_part *part,
+    void (*progress)(void *, double));
 void render_pprof(FILE *to, const struct profile *list, size_t count,
     const struct render_look *look);
 void render_folded(FILE *to, const struct profile *list, size_t count,

@@ -52,7 +52,8 @@ static const struct cli_option options[] = {
 	{ "debug-path", OPTION_DEBUG_PATH, "DIR", "where more debug files "
 	    "are", NULL },
 	{ "format", 'f', "FORMAT", "text, json, csv; for viewers massif, "
-	    "pprof,\nfolded, speedscope, callgrind, dhat", "Output" },
+	    "pprof,\nheaptrack, folded, speedscope, callgrind, dhat",
+	    "Output" },
 	{ "dump", OPTION_DUMP, NULL, "every event, one line each", NULL },
 	{ "output", 'o', "FILE", "where to, if not standard output", NULL },
 	{ "quiet", 'q', NULL, "no progress bar", NULL },
@@ -238,6 +239,9 @@ take_options(int argc, char **argv)
 	if (!want.order)
 		want.order = want.leaks ? order_find("live") : orders;
 	want.renderer = find_form(want.format ? want.format : "text");
+	if (want.renderer->events && want.part.from_s > 0)
+		cli_misuse("--format=%s is from the start, so without --from",
+		    want.format);
 	if (want.part.from_s > want.part.to_s)
 		cli_misuse("--from is later than --to");
 	if (optind == argc)
@@ -374,6 +378,26 @@ check_form(const struct result *result)
 		    result->list->path, form->name);
 }
 
+/* The log is read once more. */
+static void
+put_events(struct result *result)
+{
+	const struct profile *p = result->list;
+	struct reader log;
+	const char *why;
+
+	if (want.dump || !want.renderer->events || !result->count)
+		return;
+	why = reader_open(&log, p->path);
+	if (why) {
+		warn("%s: %s", p->path, why);
+		result->unusable = true;
+		return;
+	}
+	want.renderer->events(stdout, p, &log, &want.part, progress_show);
+	reader_close(&log);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -392,7 +416,6 @@ main(int argc, char **argv)
 		progress_next();
 		read_log(&result, argv[i]);
 	}
-	progress_end();
 	if (!result.count && !result.unusable) {
 		warn("none of the logs is of this process or rank");
 		result.unusable = true;
@@ -400,6 +423,8 @@ main(int argc, char **argv)
 	check_form(&result);
 	if (!want.dump)
 		want.renderer->run(stdout, result.list, result.count, &look);
+	put_events(&result);
+	progress_end();
 	finish_output();
 	for (size_t i = 0; !want.dump && i < result.count; i++)
 		profile_free(result.list + i);

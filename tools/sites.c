@@ -121,19 +121,20 @@ sites_count_come(struct sites *s, const struct block *block)
 }
 
 /* What realloc gives back lives on elsewhere. */
-void
+bool
 sites_count_free(struct sites *s, const struct replay_step *step)
 {
 	uint64_t *last;
 
 	if (!step->known || step->allocated || step->thread == REPLAY_NO_THREAD
 	    || step->thread != step->gone.owner)
-		return;
+		return false;
 	last = last_of(s, step->thread);
 	if (*last != step->gone.address)
-		return;
+		return false;
 	*last = 0;
 	site_at(s, step->gone.site)->temporary++;
+	return true;
 }
 
 /* The most of several is at most their sum. */
@@ -223,6 +224,11 @@ void
 sites_give(struct profile *p, const struct sites *s, uint64_t end,
     double ticks_per_s)
 {
+	size_t bytes = s->stacks.site_count * sizeof *p->site_frames;
+
+	p->site_frame_count = s->stacks.site_count;
+	p->site_frames = room_new(bytes, 1);
+	memcpy(p->site_frames, s->stacks.sites, bytes);
 	p->has_sites = true;
 	give_objects(p, &s->stacks);
 	give_tree(p, &s->stacks);

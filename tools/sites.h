@@ -6,6 +6,7 @@
 #ifndef TOOLS_SITES_H
 #define TOOLS_SITES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -49,9 +50,9 @@ sites_peak(struct sites *s)
 	s->peak++;
 }
 
-/* Calls are counted: CAME, and FREED of a block that is known, by a thread. */
+/* Calls are counted.  Of a free, whether its block was temporary. */
 void sites_count_come(struct sites *s, const struct block *block);
-void sites_count_free(struct sites *s, const struct replay_step *step);
+bool sites_count_free(struct sites *s, const struct replay_step *step);
 
 /* Into P, which is nothing of it yet; lives last until END. */
 void sites_give(struct profile *p, const struct sites *s, uint64_t end,

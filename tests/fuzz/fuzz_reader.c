@@ -50,6 +50,7 @@ use(const char *path)
 		leaks_mark(&rules, &p);
 		for (const struct renderer *f = renderers; f->name; f++)
 			f->run(nowhere, &p, 1, looks + i);
+		render_heaptrack_events(nowhere, &p, &r, parts + i, NULL);
 		dump_log(nowhere, &r, parts + i, NULL);
 		profile_free(&p);
 		reader_close(&r);
