@@ -50,11 +50,41 @@ word_of(struct hh_rule rule)
 	return word;
 }
 
+/* Wrong tables lead anywhere.  Who can be read is asked of the kernel, which
+ * looks at a set of signals before it finds that we want nonsense. */
+static bool
+is_there(uintptr_t at)
+{
+	return hh_file_sealed() || hh_sys_call(SYS_rt_sigprocmask, ~0L,
+	    (long)at, 0, 8, 0, 0) != -EFAULT;
+}
+
+/* What a handler returns to often has no table, and kernels say that it is to
+ * be known by its instructions: rt_sigreturn, and nothing else. */
+static bool
+ends_handler(uintptr_t pc)
+{
+#if defined __x86_64__
+	static const unsigned char code[] = { 0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0,
+	    0x0f, 0x05 };
+#elif defined __aarch64__
+	static const unsigned char code[] = { 0x68, 0x11, 0x80, 0xd2,
+	    0x01, 0x00, 0x00, 0xd4 };
+#else
+	static const unsigned char code[1];
+#endif
+
+	return is_there(pc) && is_there(pc + sizeof code - 8)
+	    && memcmp((const void *)pc, code, sizeof code) == 0;
+}
+
 static struct hh_rule
 learn(struct known *k, uintptr_t pc)
 {
 	struct hh_rule rule = hh_cfi_find(hh_object_tables(pc), pc);
 
+	if (rule.cfa == HH_CFA_UNTOLD && ends_handler(pc + 1))
+		rule.cfa = HH_CFA_SIGNAL;
 	/* Pairs with the loads of rule_at(). */
 	atomic_store_explicit(&k->rule, word_of(rule), memory_order_relaxed);
 	atomic_store_explicit(&k->mixed, word_of(rule) ^ pc,
@@ -84,15 +114,6 @@ hh_unwind_forget(void)
 		atomic_store_explicit(&known[i].mixed, 0,
 		    memory_order_relaxed);
 	atomic_fetch_add(&epoch, 1);
-}
-
-/* Wrong tables lead anywhere.  Who can be read is asked of the kernel, which
- * looks at a set of signals before it finds that we want nonsense. */
-static bool
-is_there(uintptr_t at)
-{
-	return hh_file_sealed() || hh_sys_call(SYS_rt_sigprocmask, ~0L,
-	    (long)at, 0, 8, 0, 0) != -EFAULT;
 }
 
 /* What of this thread's stack is known to be there. */
