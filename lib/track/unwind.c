@@ -187,18 +187,38 @@ beyond(uintptr_t at, int64_t words)
 	return at + sizeof at * (uintptr_t)words;
 }
 
+static inline uint32_t
+place(const struct hh_frame *f, uintptr_t at)
+{
+	uintptr_t words = (at - f->sp) / sizeof at;
+
+	return words < STEP_MOST ? (uint32_t)words + 1 : 0;
+}
+
+static inline uintptr_t
+look_at(const struct hh_frame *f, uint32_t place)
+{
+	uintptr_t value;
+
+	memcpy(&value, (const void *)beyond(f->sp, (int64_t)place - 1),
+	    sizeof value);
+	return value;
+}
+
 /* Where the frame pointer looks like one, generated code often has the frame
  * that it is named for. */
 static __attribute__((noinline)) bool
 step_untold(struct hh_frame *f, struct hh_frame *to)
 {
+	f->by_fp = true;
 	if (f->fp < f->sp || f->fp - f->sp > UNTOLD_MOST)
 		return false;
-	f->fp_at = f->fp;
-	f->pc_at = beyond(f->fp, 1);
 	to->sp = beyond(f->fp, 2);
-	return fetch(f->fp_at, &to->fp) && fetch(f->pc_at, &to->pc)
-	    && to->pc >= PAGE;
+	if (!fetch(f->fp, &to->fp) || !fetch(beyond(f->fp, 1), &to->pc))
+		return false;
+	f->fp_at = place(f, f->fp);
+	f->pc_at = place(f, beyond(f->fp, 1));
+	return to->pc >= PAGE;
 }
 
 /* The caller's frame, and in F where it was found.  False: this was the
@@ -209,8 +229,11 @@ step(struct hh_frame *f, struct hh_frame *to)
 	struct hh_rule rule = rule_at(f->pc - 1);
 	uintptr_t cfa = (rule.cfa == HH_CFA_SP ? f->sp : f->fp)
 	    + (uintptr_t)(intptr_t)rule.cfa_offset;
+	uintptr_t ra, kept;
 
 	f->pc_at = f->fp_at = 0;
+	f->by_fp = rule.cfa == HH_CFA_FP || rule.cfa == HH_CFA_AT_FP
+	    || rule.kept == HH_KEPT_FP;
 	if (rule.cfa == HH_CFA_END)
 		return false;
 	if (rule.cfa == HH_CFA_UNTOLD)
@@ -221,15 +244,17 @@ step(struct hh_frame *f, struct hh_frame *to)
 		return false;
 	if (cfa <= f->sp || cfa - f->sp > STEP_MOST)
 		return false;
-	to->fp = f->fp;
-	if (rule.kept != HH_KEPT_SAME)
-		f->fp_at = beyond(rule.kept == HH_KEPT_CFA ? cfa : f->fp,
-		    rule.fp_words);
-	if (f->fp_at && !fetch(f->fp_at, &to->fp))
-		return false;
-	f->pc_at = beyond(cfa, rule.ra_words);
+	ra = beyond(cfa, rule.ra_words);
+	kept = beyond(rule.kept == HH_KEPT_CFA ? cfa : f->fp, rule.fp_words);
 	to->sp = cfa;
-	return fetch(f->pc_at, &to->pc) && to->pc;
+	to->fp = f->fp;
+	if (!fetch(ra, &to->pc)
+	    || (rule.kept != HH_KEPT_SAME && !fetch(kept, &to->fp)))
+		return false;
+	f->pc_at = place(f, ra);
+	if (rule.kept != HH_KEPT_SAME && !(f->fp_at = place(f, kept)))
+		f->pc_at = 0;
+	return to->pc;
 }
 
 /* Made by the linker, round the code of this library. */
@@ -273,26 +298,37 @@ walk_afresh(struct hh_frame f, uintptr_t *pcs, unsigned most)
 static inline bool
 is_same(const struct hh_frame *a, const struct hh_frame *b)
 {
-	return a->sp == b->sp && a->pc == b->pc && a->fp == b->fp;
+	return a->sp == b->sp && a->pc == b->pc;
 }
 
-/* How far the frames from I on were found where they were the last time. */
-static unsigned
-follow(const struct hh_walk *w, unsigned i)
+static inline bool
+fits(const struct hh_frame *f, uintptr_t fp)
 {
-	for (; i + 1 < w->count; i++) {
-		const struct hh_frame *f = &w->frames[i];
-		uintptr_t pc, fp = f[1].fp;
+	return !f->by_fp || f->fp == fp;
+}
 
-		if (!f->pc_at)
+/* How far the frames from I on were found where they were the last time, the
+ * frame pointer now being *FP, and then.  What it is does not matter where no
+ * frame is found by it. */
+static unsigned
+follow(const struct hh_walk *w, unsigned i, uintptr_t *fp)
+{
+	const struct hh_frame *f = &w->frames[i];
+
+	for (; i + 1 < w->count && f->pc_at && fits(f, *fp); i++, f++) {
+		if (look_at(f, f->pc_at) != f[1].pc)
 			break;
-		memcpy(&pc, (const void *)f->pc_at, sizeof pc);
 		if (f->fp_at)
-			memcpy(&fp, (const void *)f->fp_at, sizeof fp);
-		if (pc != f[1].pc || fp != f[1].fp)
-			break;
+			*fp = look_at(f, f->fp_at);
 	}
 	return i;
+}
+
+/* Whether those up to LAST are all that there are. */
+static inline bool
+is_whole(const struct hh_walk *w, unsigned last, uintptr_t fp)
+{
+	return last + 1 == w->count && fits(&w->frames[last], fp);
 }
 
 /* Like walk_afresh(), but what is as it was in OLD is taken from there. */
@@ -301,20 +337,22 @@ walk(struct hh_walk *new, const struct hh_walk *old, unsigned most)
 {
 	struct hh_frame *f = new->frames;
 	unsigned i = 0, last;
+	uintptr_t fp;
 
 	for (;;) {
 		while (i < old->count && old->frames[i].sp < f->sp)
 			i++;
-		if (i < old->count && is_same(&old->frames[i], f)) {
-			last = follow(old, i);
-			if (last - i > most - 1 - new->count)
-				last = i + most - 1 - new->count;
+		if (i < old->count && is_same(&old->frames[i], f)
+		    && old->count - i <= most - new->count) {
+			fp = f->fp;
+			last = follow(old, i, &fp);
 			memcpy(f, &old->frames[i], (last - i + 1) * sizeof *f);
 			f += last - i;
 			new->count += last - i;
-			i = last + 1;
-			if (i == old->count && old->ends)
+			if (is_whole(old, last, fp) && old->ends)
 				break;
+			f->fp = fp;
+			i = last + 1;
 		}
 		if (new->count + 1 == most || !step(f, f + 1))
 			break;
@@ -353,8 +391,10 @@ keep_up(struct hh_walks *walks)
 static bool
 is_as_it_was(const struct hh_walk *w, const struct hh_frame *f)
 {
+	uintptr_t fp = f->fp;
+
 	return w->count && is_same(&w->frames[0], f)
-	    && follow(w, 0) == w->count - 1;
+	    && is_whole(w, follow(w, 0, &fp), fp);
 }
 
 /* F and all that is beyond it. */

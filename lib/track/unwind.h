@@ -13,11 +13,14 @@
 #include <stdint.h>
 
 /* One frame: where it will go on, and where its stack begins; where that of
- * its caller was found, 0 if elsewhere.  The address is one beyond what comes
- * next where a signal interrupted, as it is after a call. */
+ * its caller was found, in words from there and one more, 0 if elsewhere.  The
+ * address is one beyond what comes next where a signal interrupted, as it is
+ * after a call. */
 struct hh_frame {
 	uintptr_t pc, sp, fp;
-	uintptr_t pc_at, fp_at;
+	uint32_t pc_at;
+	uint32_t fp_at : 31;
+	uint32_t by_fp : 1;	/* what the frame pointer was mattered */
 };
 
 enum {
