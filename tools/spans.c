@@ -5,8 +5,8 @@
 
 #include "room.h"
 
-void
-spans_add(struct spans *s, uint64_t from, uint64_t to, void *of)
+static void
+add(struct spans *s, uint64_t from, uint64_t to, void *of, bool open)
 {
 	if (from >= to)
 		return;
@@ -14,9 +14,21 @@ spans_add(struct spans *s, uint64_t from, uint64_t to, void *of)
 		s->room = s->room ? 2 * s->room : 16;
 		s->list = room_grow(s->list, s->room, sizeof *s->list);
 	}
-	s->list[s->count] = (struct span){ from, to, 0, s->count, of };
+	s->list[s->count] = (struct span){ from, to, 0, s->count, open, of };
 	s->count++;
 	s->sorted = false;
+}
+
+void
+spans_add(struct spans *s, uint64_t from, uint64_t to, void *of)
+{
+	add(s, from, to, of, false);
+}
+
+void
+spans_add_open(struct spans *s, uint64_t from, uint64_t most, void *of)
+{
+	add(s, from, most, of, true);
 }
 
 /* Where several begin, the first added comes last and is found first. */
@@ -31,12 +43,27 @@ by_start(const void *left, const void *right)
 }
 
 static void
+close_open(struct spans *s)
+{
+	uint64_t start = UINT64_MAX, next = UINT64_MAX;
+
+	for (size_t i = s->count; i--;) {
+		if (s->list[i].from != start)
+			next = start;
+		start = s->list[i].from;
+		if (s->list[i].open && s->list[i].to > next)
+			s->list[i].to = next;
+	}
+}
+
+static void
 sort(struct spans *s)
 {
 	uint64_t reach = 0;
 
 	if (s->count)
 		qsort(s->list, s->count, sizeof *s->list, by_start);
+	close_open(s);
 	for (size_t i = 0; i < s->count; i++) {
 		if (reach < s->list[i].to)
 			reach = s->list[i].to;

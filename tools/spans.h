@@ -11,6 +11,7 @@ struct span {
 	uint64_t from, to;	/* holds FROM, does not hold TO */
 	uint64_t reach;		/* the largest TO up to here */
 	size_t order;		/* of being added */
+	bool open;		/* ends where the next one begins */
 	void *of;		/* the caller's */
 };
 
@@ -22,6 +23,9 @@ struct spans {
 
 /* Empty stretches are left out. */
 void spans_add(struct spans *s, uint64_t from, uint64_t to, void *of);
+
+/* One that nobody knows the end of: where the next one begins, or MOST. */
+void spans_add_open(struct spans *s, uint64_t from, uint64_t most, void *of);
 
 /* Of those that hold ADDRESS the last to begin, of these the first added:
  * the innermost where they nest.  NULL: none does. */

@@ -253,10 +253,12 @@ add_name(struct object *o, int i, int rank)
 	    || !gelf_getshdr(elf_getscn(elf, in), &section)
 	    || !(section.sh_flags & SHF_EXECINSTR))
 		return;
-	/* Without a size it goes on until the next one begins. */
 	end = section.sh_addr + section.sh_size + bias;
-	spans_add(&o->names, from, symbol.st_size ? from + symbol.st_size : end,
-	    (void *)name);
+	if (symbol.st_size)
+		spans_add(&o->names, from, from + symbol.st_size,
+		    (void *)name);
+	else
+		spans_add_open(&o->names, from, end, (void *)name);
 }
 
 static void

@@ -72,6 +72,22 @@ START_TEST(what_is_added_later_is_found_too)
 }
 END_TEST
 
+START_TEST(an_open_one_ends_where_the_next_one_begins)
+{
+	struct spans s = { 0 };
+
+	spans_add_open(&s, 10, 100, &a);
+	spans_add_open(&s, 10, 12, &c);
+	ck_assert_ptr_eq(spans_find(&s, 99), &a);
+	spans_add(&s, 20, 30, &b);
+	ck_assert_ptr_eq(spans_find(&s, 19), &a);
+	ck_assert_ptr_eq(spans_find(&s, 29), &b);
+	ck_assert_ptr_null(spans_find(&s, 30));
+	ck_assert_ptr_null(spans_find(&s, 99));
+	spans_free(&s);
+}
+END_TEST
+
 /* The last to begin, of these the first added: by looking at each. */
 static const struct span *
 looked_for(const struct span *all, size_t count, uint64_t address)
@@ -112,6 +128,7 @@ add(TCase *t)
 	tcase_add_test(t, the_inner_one_is_found_and_behind_it_the_outer_one);
 	tcase_add_test(t, of_two_that_begin_together_the_first_added_is_found);
 	tcase_add_test(t, what_is_added_later_is_found_too);
+	tcase_add_test(t, an_open_one_ends_where_the_next_one_begins);
 	tcase_add_loop_test(t, any_stretches_are_found_as_by_looking_at_each,
 	    0, 20);
 }
