@@ -59,7 +59,8 @@ void hh_backend_exec_failed(void);	/* ... or did not */
 void hh_backend_second_thread(void);	/* one is about to exist */
 void hh_backend_seal(void);		/* system calls may become deadly */
 void hh_backend_thread_named(unsigned long thread, const char *name);
-void hh_backend_unloaded(void);	/* a library may be gone */
+void hh_backend_unloading(void);	/* a library may go ... */
+void hh_backend_unloaded(void);		/* ... and may be gone */
 void hh_backend_mapped(enum hh_call call, const void *at, size_t bytes,
     const void *old, size_t old_bytes);
 

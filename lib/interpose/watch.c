@@ -36,6 +36,7 @@ dlclose(void *handle)
 	int error;
 
 	hh_real_find();
+	hh_backend_unloading();
 	error = hh_real.dlclose(handle);
 	hh_backend_unloaded();
 	return error;

@@ -18,7 +18,7 @@ enum {
 	ENC_ABSENT = 0xff,
 	ENC_FORM = 0x0f,
 	ENC_PC_RELATIVE = 0x10,
-	REMEMBERED = 8,
+	REMEMBERED = 3,		/* compilers do with one */
 	OP_BREG = 0x70, OP_DEREF = 0x06,
 };
 

@@ -14,7 +14,6 @@
 #include "count.h"
 #include "file.h"
 #include "note.h"
-#include "object.h"
 #include "stack.h"
 #include "start.h"
 #include "totals.h"
@@ -116,15 +115,17 @@ hh_backend_thread_named(unsigned long thread, const char *name)
 }
 
 void
+hh_backend_unloading(void)
+{
+	if (hh_stack_depth)
+		hh_stack_unloading();
+}
+
+void
 hh_backend_unloaded(void)
 {
-	struct hh_stream *s = hh_stack_depth && is_own_log()
-	    ? hh_stream_take(0) : NULL;
-
-	if (!s)
-		return;
-	hh_object_check(s);
-	hh_stream_give(s);
+	if (hh_stack_depth)
+		hh_stack_unloaded();
 }
 
 void

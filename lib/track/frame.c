@@ -173,6 +173,7 @@ number_of(struct hh_stream *s, uint32_t caller, uintptr_t pc)
 
 	if (number)
 		return number;
+	hh_object_note(s, pc);
 	number = put_frame(s, caller, pc);
 	if (number)
 		insert(hash, caller, pc, number);

@@ -57,12 +57,11 @@ begin_with_stack(struct note *n, enum log_kind kind)
 		return begin(n, kind);
 	hh_stack_capture(&stack);
 	n->s = hh_stream_take(sizeof n->l.bytes);
-	if (!n->s)
-		return false;
-	n->stack = records(n) && !(hh_mode & HH_PAUSED)
-	    ? hh_stack_number(&stack, n->s) : 0;
-	begin_at(n, kind);
-	return true;
+	n->stack = hh_stack_number(&stack, n->s && records(n)
+	    && !(hh_mode & HH_PAUSED) ? n->s : NULL);
+	if (n->s)
+		begin_at(n, kind);
+	return n->s;
 }
 
 static void

@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "../interpose/sys.h"
-#include "../interpose/text.h"
 #include "chunk.h"
+#include "file.h"
 #include "frame.h"
 #include "unwind.h"
 
@@ -153,22 +153,49 @@ find_build_id(struct log_object *log, const struct object *o)
 	}
 }
 
-/* As the log is to have it: absolute, for whoever reads it elsewhere. */
-static void
-name_object(struct hh_text *path, const struct object *o)
-{
-	char cwd[1024];
+/* A record, and what does not fit into it. */
+struct record {
+	struct hh_stream *s;
+	struct log_long l;
+	uint64_t dt;
+};
 
-	if (strstr(o->name, "linux-vdso") || strstr(o->name, "linux-gate")) {
-		hh_text_add(path, "[vdso]");
-		return;
+static void
+put(struct record *r)
+{
+	hh_chunk_put_long(r->s, &r->l, r->dt);
+	r->dt = 0;
+}
+
+static void
+add(struct record *r, const char *text)
+{
+	size_t bytes = strlen(text);
+
+	for (;;) {
+		size_t done = log_long_text(&r->l, text, bytes);
+
+		if (done == bytes)
+			return;
+		text += done;
+		bytes -= done;
+		put(r);
+		log_long_begin(&r->l, LOG_X_PATH, 0);
 	}
-	if (*o->name && *o->name != '/'
-	    && hh_sys_getcwd(cwd, sizeof cwd) > 0) {
-		hh_text_add(path, cwd);
-		hh_text_add(path, "/");
+}
+
+/* From where the program is, which is where it looked. */
+static void
+add_folder(struct record *r)
+{
+	char *cwd = hh_sys_map_private(LOG_PAGE);
+
+	if (cwd && hh_sys_getcwd(cwd, LOG_PAGE) > 0) {
+		add(r, cwd);
+		add(r, "/");
 	}
-	hh_text_add(path, o->name);
+	if (cwd)
+		hh_sys_unmap(cwd, LOG_PAGE);
 }
 
 static void
@@ -176,18 +203,18 @@ put_object(struct hh_stream *s, const struct object *o)
 {
 	struct log_object log = { o->bias, o->start, o->end - o->start,
 	    NULL, 0 };
-	struct log_long l;
-	char name[1536];
-	struct hh_text path = hh_text_in(name, sizeof name);
-	size_t bytes, done;
-	uint64_t dt = hh_stream_since(s);
+	struct record r = { .s = s, .dt = hh_stream_since(s) };
 
 	find_build_id(&log, o);
-	name_object(&path, o);
-	bytes = (size_t)(path.at - name);
-	done = log_long_object(&l, &log, name, bytes, dt);
-	for (; hh_chunk_put_long(s, &l, dt) && done < bytes; dt = 0)
-		done += log_long_path(&l, name + done, bytes - done);
+	log_long_object(&r.l, &log, "", 0, r.dt);
+	if (strstr(o->name, "linux-vdso") || strstr(o->name, "linux-gate")) {
+		add(&r, "[vdso]");
+	} else {
+		if (*o->name && *o->name != '/' && !hh_file_sealed())
+			add_folder(&r);
+		add(&r, o->name);
+	}
+	put(&r);
 }
 
 static bool
@@ -231,10 +258,9 @@ hh_object_note(struct hh_stream *s, uintptr_t pc)
 }
 
 static void
-put_unload(struct hh_stream *s, uintptr_t start)
+put_unload(struct hh_stream *s, uintptr_t start, uint64_t dt)
 {
 	struct log_long l;
-	uint64_t dt = hh_stream_since(s);
 
 	log_long_begin(&l, LOG_X_UNLOAD, dt);
 	log_long_uint(&l, start);
@@ -250,6 +276,9 @@ is_still(const struct object *o)
 	    && now.tables == o->tables && now.name == o->name;
 }
 
+/* Others may find the same, and what has come to the same place: they say so
+ * after they have seen that the old one is gone.  So who looks at its end
+ * knows the time before. */
 void
 hh_object_check(struct hh_stream *s)
 {
@@ -257,13 +286,15 @@ hh_object_check(struct hh_stream *s)
 
 	for (uint32_t i = 0; i < count && i < OBJECTS; i++) {
 		struct object *o = &seen[i];
+		uint64_t dt = hh_stream_since(s);
+		uintptr_t end = o->end;
 
-		if (!o->end || is_still(o))
+		if (!end || is_still(o))
 			continue;
+		put_unload(s, o->start, dt);
 		hh_unwind_forget();
-		hh_frame_forget_range(o->start, o->end);
+		hh_frame_forget_range(o->start, end);
 		o->end = 0;
-		put_unload(s, o->start);
 	}
 }
 

@@ -8,6 +8,8 @@
 
 unsigned hh_stack_depth;
 
+static _Atomic int unloading;
+
 bool
 hh_stack_begin(unsigned depth)
 {
@@ -17,6 +19,40 @@ hh_stack_begin(unsigned depth)
 	hh_stack_depth = depth;
 	hh_stack_none = 0;
 	return true;
+}
+
+static void
+check_objects(void)
+{
+	struct hh_stream *s = hh_stream_take(0);
+
+	if (!s)
+		return;
+	hh_object_check(s);
+	hh_stream_give(s);
+}
+
+void
+hh_stack_unloading(void)
+{
+	atomic_fetch_add(&unloading, 1);
+}
+
+void
+hh_stack_unloaded(void)
+{
+	check_objects();
+	atomic_fetch_sub(&unloading, 1);
+}
+
+/* So that the thread has a stream. */
+static void
+come(void)
+{
+	struct hh_stream *s = hh_stream_take(0);
+
+	if (s)
+		hh_stream_give(s);
 }
 
 /* With its stream, a thread passes them on. */
@@ -30,37 +66,59 @@ walks_of(struct hh_stream *s)
 	return *walks;
 }
 
-/* A signal handler may have been here since, with other stacks. */
-static void
-keep(const struct hh_stack *stack)
+/* NULL for a handler that interrupts who holds them. */
+static struct hh_walks *
+hold(struct hh_stack *stack)
 {
-	if (stack->walks && stack->walks->turn == stack->turn)
-		stack->walks->number = stack->number;
+	if (!hh_mine->chunk)
+		come();
+	stack->walks = walks_of(hh_mine);
+	stack->held = hh_stream_holds(hh_mine);
+	if (!stack->walks || *stack->held)
+		return stack->walks = NULL;
+	*stack->held = true;
+	atomic_signal_fence(memory_order_seq_cst);
+	return stack->walks;
 }
 
-bool
+static void
+let_go(struct hh_stack *stack)
+{
+	if (!stack->walks)
+		return;
+	stack->walks->number = stack->number;
+	atomic_signal_fence(memory_order_seq_cst);
+	*stack->held = false;
+}
+
+/* While a library goes, what is known may be of another that was there: but
+ * those that this thread's calls are in stay. */
+void
 hh_stack_capture(struct hh_stack *stack)
 {
-	struct hh_walks *walks = walks_of(hh_mine);
+	unsigned most = hh_stack_depth;
 
-	stack->walks = walks;
-	stack->count = hh_unwind(walks, stack->pcs, hh_stack_depth,
-	    &stack->number);
-	if (stack->number)
-		return true;
-	stack->turn = walks ? walks->turn : 0;
-	stack->number = hh_frame_find(stack->pcs, stack->count);
-	if (stack->number)
-		keep(stack);
-	return stack->number;
+	if (atomic_load_explicit(&unloading, memory_order_relaxed))
+		check_objects();
+	if (hold(stack)) {
+		stack->pcs = stack->walks->pcs;
+		stack->count = hh_unwind_again(stack->walks, most);
+		stack->number = stack->walks->number;
+		return;
+	}
+	stack->pcs = stack->few;
+	stack->count = hh_unwind(stack->few,
+	    most < HH_STACK_FEW ? most : HH_STACK_FEW);
+	stack->number = 0;
 }
 
 uint32_t
 hh_stack_number(struct hh_stack *stack, struct hh_stream *s)
 {
-	if (stack->number)
-		return stack->number;
-	stack->number = hh_frame_number(s, stack->pcs, stack->count);
-	keep(stack);
+	if (!stack->number)
+		stack->number = hh_frame_find(stack->pcs, stack->count);
+	if (!stack->number && s)
+		stack->number = hh_frame_number(s, stack->pcs, stack->count);
+	let_go(stack);
 	return stack->number;
 }

@@ -15,22 +15,33 @@ extern HH_OWN unsigned hh_stack_depth;
  * each needs its stack. */
 extern HH_OWN size_t hh_stack_none;
 
+/* Where a stack is known by itself while it is being numbered: in a handler
+ * that comes then it may have so few frames. */
+enum { HH_STACK_FEW = 24 };
+
 struct hh_stack {
-	struct hh_walks *walks;	/* may be NULL */
-	uint32_t turn;		/* of them */
+	struct hh_walks *walks;	/* or NULL */
+	volatile bool *held;	/* that they are, until it has its number */
 	uint32_t number;	/* 0: not known yet, but the rest is */
 	unsigned count;
-	uintptr_t pcs[HH_UNWIND_MOST];
+	const uintptr_t *pcs;
+	uintptr_t few[HH_STACK_FEW];
 };
 
 /* From now on there are stacks of DEPTH; false: not on this machine. */
 bool hh_stack_begin(unsigned depth);
 
-/* The calling thread's, before a stream is taken.  True: its number is
- * known. */
-bool hh_stack_capture(struct hh_stack *stack);
+/* The calling thread's, before a stream is taken; to be given up with its
+ * number. */
+void hh_stack_capture(struct hh_stack *stack);
 
-/* Its number, 0 if it can have none; S is taken, and gets what is new. */
+/* Its number, 0 if it can have none; S is taken, and gets what is new.  If S
+ * is NULL, only what is known already counts. */
 uint32_t hh_stack_number(struct hh_stack *stack, struct hh_stream *s);
+
+/* A library may be on its way out, and others may come to where it was; and
+ * that is over. */
+void hh_stack_unloading(void);
+void hh_stack_unloaded(void);
 
 #endif

@@ -180,6 +180,7 @@ acquire(bool nested)
 		hh_chunk_give_slot(s);
 	}
 	s->sparse = true;
+	*hh_stream_holds(s) = false;
 	s->inner = NULL;
 	s->unnamed = s->chunk && s->chunk->tid != tid;
 	if (s->chunk)

@@ -109,6 +109,13 @@ hh_stream_walks(struct hh_stream *s)
 	return (struct hh_walks **)(void *)((char *)s + STREAM_HALF);
 }
 
+/* A call of the thread is at work with them. */
+static inline volatile bool *
+hh_stream_holds(struct hh_stream *s)
+{
+	return (volatile bool *)((char *)s + STREAM_HALF + sizeof(void *));
+}
+
 /* The usual path is over: whatever ends it may change that. */
 static inline void
 hh_stream_bar(struct hh_stream *s)

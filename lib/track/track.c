@@ -158,12 +158,14 @@ static COLD bool
 put_with_stack(enum log_kind kind, void *block, size_t size)
 {
 	struct hh_stack stack;
-	struct hh_stream *s = NULL;
+	struct hh_stream *s;
 	uint64_t dt;
 	bool done;
 
-	if (hh_mode & ~HH_AMONG || !follows_rule(block, size)
-	    || !hh_stack_capture(&stack) || !(s = enter()))
+	if (hh_mode & ~HH_AMONG || !follows_rule(block, size))
+		return false;
+	hh_stack_capture(&stack);
+	if (!hh_stack_number(&stack, NULL) || !(s = enter()))
 		return false;
 	dt = hh_stream_clock(s);
 	done = log_is_short(&s->w, (uintptr_t)block, size, dt);

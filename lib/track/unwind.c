@@ -284,9 +284,10 @@ here(void)
 	return f;
 }
 
-static unsigned
-walk_afresh(struct hh_frame f, uintptr_t *pcs, unsigned most)
+unsigned
+hh_unwind(uintptr_t *pcs, unsigned most)
 {
+	struct hh_frame f = here();
 	unsigned n = 0;
 
 	for (struct hh_frame to; n < most && step(&f, &to); f = to)
@@ -331,7 +332,7 @@ is_whole(const struct hh_walk *w, unsigned last, uintptr_t fp)
 	return last + 1 == w->count && fits(&w->frames[last], fp);
 }
 
-/* Like walk_afresh(), but what is as it was in OLD is taken from there. */
+/* Like hh_unwind(), but what is as it was in OLD is taken from there. */
 static void
 walk(struct hh_walk *new, const struct hh_walk *old, unsigned most)
 {
@@ -410,30 +411,17 @@ walk_again(struct hh_walks *walks, const struct hh_frame *f, unsigned most)
 	new->count = 0;
 	walk(new, old, most);
 	walks->newest = !walks->newest;
-	walks->turn++;
 	walks->number = 0;
 	return new;
 }
 
 unsigned
-hh_unwind(struct hh_walks *walks, uintptr_t *pcs, unsigned most,
-    uint32_t *number)
+hh_unwind_again(struct hh_walks *walks, unsigned most)
 {
 	struct hh_frame f = here();
 	const struct hh_walk *w;
-	unsigned count = 0;
 
-	*number = 0;
-	if (!walks || walks->busy)
-		return walk_afresh(f, pcs, most);
-	walks->busy = true;
-	atomic_signal_fence(memory_order_seq_cst);
 	keep_up(walks);
 	w = walk_again(walks, &f, most + HH_WALK_OURS);
-	*number = walks->number;
-	if (!*number)
-		count = take_pcs(w, pcs, most);
-	atomic_signal_fence(memory_order_seq_cst);
-	walks->busy = false;
-	return count;
+	return walks->number ? 0 : take_pcs(w, walks->pcs, most);
 }

@@ -39,22 +39,22 @@ struct hh_walk {
  * was: that is seen by a look at each return address, where to find the next
  * one takes much longer.  Zeroed at first; a thread's own. */
 struct hh_walks {
-	bool busy, newest;
+	bool newest;
 	uint32_t epoch;		/* of the code that they led through */
-	uint32_t turn;		/* another one with each other stack */
-	uint32_t number;	/* that one's, when it has one; see stack.h */
+	uint32_t number;	/* the newest one's, or 0; see stack.h */
 	struct hh_walk walk[2];
+	uintptr_t pcs[HH_UNWIND_MOST];
 };
 
 /* False: there is no way to do it on this machine. */
 bool hh_unwind_begin(void);
 
 /* Return addresses, innermost first, without frames of this library; how
- * many, at most MOST, which is always the same number and HH_UNWIND_MOST at
- * most.  WALKS may be NULL.  If this is the very stack that its number is of,
- * that is enough, and *NUMBER; else 0. */
-unsigned hh_unwind(struct hh_walks *walks, uintptr_t *pcs, unsigned most,
-    uint32_t *number);
+ * many, at most MOST.  By WALKS, into their pcs, where MOST is always the same
+ * number; if this is the very stack that their number is of, that is enough,
+ * and 0. */
+unsigned hh_unwind(uintptr_t *pcs, unsigned most);
+unsigned hh_unwind_again(struct hh_walks *walks, unsigned most);
 
 /* Code is gone, and other code may come to where it was. */
 void hh_unwind_forget(void);
