@@ -133,44 +133,99 @@ is_about(const char *pattern, const struct profile_frame *f)
 	    || (o && o->path && leaks_match(pattern, o->path));
 }
 
+/* The name without what marks libc's own uses and variants of a function:
+ * __GI__IO_puts is puts. */
+static const char *
+bare(const char *name)
+{
+	static const char *const marks[] = { "__GI_", "_IO_" };
+
+	for (size_t i = 0; i < sizeof marks / sizeof marks[0]; i++)
+		if (!strncmp(name, marks[i], strlen(marks[i])))
+			name += strlen(marks[i]);
+	return name + strspn(name, "_");
+}
+
+static bool
+is_any(const char *name, const char *const *patterns)
+{
+	while (*patterns && !leaks_match(*patterns, name))
+		patterns++;
+	return *patterns;
+}
+
+/* Those that know no other streams than the standard ones; and libstdc++,
+ * whose own files have no FILE's buffer. */
+static bool
+is_standard_stream(const struct profile_frame *f)
+{
+	static const char *const functions[] = {
+		"^printf$", "^printf_chk$", "^vprintf$", "^vprintf_chk$",
+		"^wprintf$", "^wprintf_chk$", "^vwprintf$", "^vwprintf_chk$",
+		"^puts$", "^putchar$", "^putchar_unlocked$", "^putwchar$",
+		"^putwchar_unlocked$", "^perror$", "^psignal$", "^scanf$",
+		"^isoc99_scanf$", "^vscanf$", "^isoc99_vscanf$", "^gets$",
+		"^getchar$", "^getchar_unlocked$", "^getwchar$", NULL
+	};
+
+	return (f->function && is_any(bare(f->function), functions))
+	    || leaks_match("^libstdc++.so", names_last(f->call->object->path));
+}
+
 /* What the C library keeps to the end, whoever calls it. */
 static bool
 is_kept(const struct profile_frame *f)
 {
 	static const char *const keepers[] = {
-		"^_IO_file_doallocate$", "^__cxa_atexit$", "^atexit$",
-		"^on_exit$", "^__cxa_thread_atexit", "^setlocale$",
-		"^bindtextdomain$", "^textdomain$", "^dcgettext$",
-		"^dcngettext$", "^tzset$", "^localtime", "^mktime$",
-		"^setenv$", "^putenv$", "^__gconv", "^__nss_",
-		"^__libc_setup_tls$", "^_dlerror_run$",
+		"^cxa_atexit$", "^atexit$", "^on_exit$",
+		"^cxa_thread_atexit", "^setlocale$",
+		"^bindtextdomain$", "^set_binding_values$", "^textdomain$",
+		"^dcgettext$", "^dcigettext$", "^dcngettext$",
+		"^tzset$", "^tzset_internal$", "^tz_convert$", "^localtime",
+		"^mktime$", "^setenv$", "^putenv$", "^add_to_environ$",
+		"^wcsmbs_load_conv$", "^gconv_find_shlib$",
+		"^gconv_load_cache$", "^gconv_read_conf$",
+		"^gconv_load_conf$", "^nss_", "^dlerror_run$", NULL
 	};
 
-	static const char inside[] = "__GI_";	/* as libc calls its own */
-	const char *name = f->function;
-
-	if (!name)
-		return false;
-	if (!strncmp(name, inside, sizeof inside - 1))
-		name += sizeof inside - 1;
-	for (size_t i = 0; i < sizeof keepers / sizeof keepers[0]; i++)
-		if (leaks_match(keepers[i], name))
-			return true;
-	return false;
+	return f->function && is_any(bare(f->function), keepers);
 }
 
-/* What the loader allocates for itself; and the C and C++ libraries, when it
- * starts them.  But it starts others, too. */
+/* Not of musl, whose loader is its C library. */
 static bool
-is_loaders(const struct profile_site *site)
+is_loader(const struct profile_frame *f)
 {
-	for (unsigned i = 0; i < site->depth; i++) {
-		const struct profile_object *o = site->stack[i]->call->object;
+	const char *file = names_last(f->call->object->path);
 
-		if (!o || !o->path || !names_is_plumbing(NULL, o))
-			return false;
-		if (leaks_match("^ld-*.so", names_last(o->path)))
+	return leaks_match("^ld-*.so", file) && !leaks_match("^ld-musl", file);
+}
+
+/* Is F in the loader, the C or the C++ library? */
+static bool
+is_inside(const struct profile_frame *f)
+{
+	const struct profile_object *o = f->call->object;
+
+	return o && o->path && names_is_plumbing(NULL, o);
+}
+
+/* What the loader allocates for itself; what the C and C++ libraries do
+ * when it starts them, and what they keep.  But they and it call others,
+ * too: whose a block is is seen before the first frame of those. */
+static bool
+is_theirs(const struct profile_site *site)
+{
+	bool buffer = false;
+
+	for (unsigned i = 0; i < site->depth && is_inside(site->stack[i]);
+	    i++) {
+		const struct profile_frame *f = site->stack[i];
+
+		if (is_loader(f) || is_kept(f)
+		    || (buffer && is_standard_stream(f)))
 			return true;
+		buffer |= f->function
+		    && !strcmp(bare(f->function), "file_doallocate");
 	}
 	return false;
 }
@@ -178,15 +233,12 @@ is_loaders(const struct profile_site *site)
 static bool
 is_suppressed(const struct leaks *l, const struct profile_site *site)
 {
-	if (is_loaders(site))
+	if (is_theirs(site))
 		return true;
-	for (unsigned i = 0; i < site->depth; i++) {
-		if (is_kept(site->stack[i]))
-			return true;
+	for (unsigned i = 0; i < site->depth; i++)
 		for (size_t j = 0; j < l->count; j++)
 			if (is_about(l->patterns[j], site->stack[i]))
 				return true;
-	}
 	return false;
 }
 

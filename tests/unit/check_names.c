@@ -25,7 +25,7 @@ static struct profile_object objects[] = {
 static struct profile_call calls[7];
 static struct profile_node tree[] = {
 	{ 0 }, { 1, 0 }, { 2, 1 }, { 3, 2 }, { 4, 1 }, { 5, 4 }, { 6, 0 },
-	{ 6, 4 },
+	{ 6, 4 }, { 6, 2 },
 };
 static struct profile_site sites[5];
 static struct profile p;
@@ -46,7 +46,7 @@ begin(void)
 	sites[3].frame = 5;
 	p = (struct profile){
 		.has_sites = true, .sites = sites, .site_count = 5,
-		.tree = tree, .tree_count = 8, .calls = calls,
+		.tree = tree, .tree_count = 9, .calls = calls,
 		.call_count = 7, .objects = objects, .object_count = 5,
 	};
 }
@@ -250,7 +250,58 @@ START_TEST(what_is_suppressed)
 	ck_assert_uint_eq(marked(""), 1 << 1 | 1 << 2);
 	calls[3].frames[0].function = "__GI_setlocale";
 	ck_assert_uint_eq(marked(""), 1 << 1 | 1 << 2);
+	calls[3].frames[0].function = "__add_to_environ";
+	ck_assert_uint_eq(marked(""), 1 << 1 | 1 << 2);
+	calls[3].frames[0].function = "__tz_convert";
+	ck_assert_uint_eq(marked(""), 1 << 1 | 1 << 2);
+	calls[3].frames[0].function = "__GI___gconv_open";
+	ck_assert_uint_eq(marked(""), 1 << 2);
+	calls[2].frames[0].function = "setlocale";	/* not libc's */
+	ck_assert_uint_eq(marked(""), 1 << 2);
 	done();
+}
+END_TEST
+
+/* In a constructor, which dlopen had called: main, libc, the loader, it. */
+START_TEST(what_a_plugin_allocates_is_no_loaders)
+{
+	begin();
+	tree[4].caller = 3;
+	names_give(&p, NULL, 5);
+	calls[3].frames[0].function = "_dlerror_run";
+	ck_assert_uint_eq(marked(""), 1 << 1 | 1 << 2);
+	tree[4].caller = 1;
+	done();
+}
+END_TEST
+
+/* Of libc, called by main: a buffer for the sake of FUNCTION. */
+static unsigned
+buffer_for(const char *function)
+{
+	unsigned bits;
+
+	begin();
+	sites[0].frame = 3;
+	tree[3].caller = 8;
+	names_give(&p, NULL, 1);
+	p.site_count = 1;
+	calls[3].frames[0].function = "__GI__IO_file_doallocate";
+	calls[6].frames[0].function = function;
+	bits = marked("");
+	tree[3].caller = 2;
+	done();
+	return bits;
+}
+
+START_TEST(buffers_of_standard_streams_are_no_leaks)
+{
+	ck_assert_uint_eq(buffer_for("__GI__IO_puts"), 1);
+	ck_assert_uint_eq(buffer_for("___printf_chk"), 1);
+	ck_assert_uint_eq(buffer_for("__printf"), 1);
+	ck_assert_uint_eq(buffer_for("__fprintf"), 0);
+	ck_assert_uint_eq(buffer_for("__GI__IO_fread"), 0);
+	ck_assert_uint_eq(buffer_for(NULL), 0);
 }
 END_TEST
 
@@ -264,6 +315,8 @@ add(TCase *t)
 	tcase_add_test(t, patterns_are_those_of_lsan);
 	tcase_add_test(t, a_wrong_rule_is_named);
 	tcase_add_test(t, what_is_suppressed);
+	tcase_add_test(t, what_a_plugin_allocates_is_no_loaders);
+	tcase_add_test(t, buffers_of_standard_streams_are_no_leaks);
 }
 
 int
