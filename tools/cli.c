@@ -341,3 +341,9 @@ cli_count(uint64_t number)
 	*to = '\0';
 	return t;
 }
+
+const char *
+cli_plural(uint64_t number)
+{
+	return number == 1 ? "" : "s";
+}

@@ -67,5 +67,6 @@ struct cli_text {
 
 struct cli_text cli_bytes(uint64_t bytes);	/* 999 B, 1.25 MiB */
 struct cli_text cli_count(uint64_t number);	/* 1,000,003 */
+const char *cli_plural(uint64_t number);	/* "" or "s" */
 
 #endif

@@ -325,7 +325,7 @@ note_flags(struct problems *q, uint32_t flags)
 }
 
 static void
-note_stop(struct reader *log)
+note_stop(const struct profile *p, struct reader *log)
 {
 	static const char *const reasons[] = {
 		[LOG_STOP_LIMIT] = "the limit of its size was reached",
@@ -344,6 +344,10 @@ note_stop(struct reader *log)
 		why = reasons[h->stop];
 	problems_loss(&log->problems, "events end at %.6f s: %s; what came "
 	    "later is only counted", reader_seconds(log, h->stop_ticks), why);
+	if (p->has_sites && p->stopped)
+		problems_note(&log->problems, "live blocks of sites are those "
+		    "of %.6f s: which of them were freed later is not known",
+		    p->timeline_end_s);
 }
 
 void
@@ -353,7 +357,7 @@ facts_problems(struct profile *p, struct reader *log)
 
 	note_flags(q, log->head.h.flags);
 	if (log->head.h.stop)
-		note_stop(log);
+		note_stop(p, log);
 	else if (!log->head.h.slots && log->state == READER_DIED
 	    && log->head.h.mode == LOG_SUMMARY)
 		problems_loss(q, "the process died: calls that its threads' "

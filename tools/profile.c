@@ -340,6 +340,7 @@ count_events(struct profile *p, struct reader *log,
 	end = end_of(&t) < watch.until ? end_of(&t) : watch.until;
 	if (log->head.h.stop && log->head.h.stop_ticks < end)
 		end = log->head.h.stop_ticks;
+	p->stopped = log->head.h.stop && end == log->head.h.stop_ticks;
 	if (!t.begun)
 		begin(&t, t.part.from < end ? t.part.from : end);
 	if (end > t.timeline.start)

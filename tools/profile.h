@@ -137,6 +137,8 @@ struct profile {
 	struct profile_point *timeline;
 	size_t point_count;		/* at most PROFILE_POINTS */
 	double timeline_end_s;
+	bool stopped;			/* recording did, there: of frees
+					 * after that nothing is known */
 	struct profile_mark *marks;
 	size_t mark_count;
 

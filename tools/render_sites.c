@@ -209,8 +209,8 @@ put_blocks(FILE *to, const char *what, const struct profile_site *sum,
 	c = cli_count(sum->live_blocks);
 	d = cli_count(sites);
 	fprintf(to, "  %-12s %s (%s bytes) in %s block%s, of %s site%s\n",
-	    what, a.text, b.text, c.text, sum->live_blocks == 1 ? "" : "s",
-	    d.text, sites == 1 ? "" : "s");
+	    what, a.text, b.text, c.text, cli_plural(sum->live_blocks),
+	    d.text, cli_plural(sites));
 }
 
 static void
@@ -229,8 +229,13 @@ put_leaks_head(const struct shown *s)
 		leaks += site->live_blocks && !site->suppressed;
 		others += site->live_blocks && site->suppressed;
 	}
-	put_blocks(s->to, strcmp(s->p->state, "running") ? "leaks"
-	    : "live now", &leaked, leaks);
+	if (s->p->stopped)
+		fprintf(s->to, "  recording stopped at %.4f s: this is what "
+		    "was live then;\n  which of it was freed later is not "
+		    "known\n\n", s->p->timeline_end_s);
+	put_blocks(s->to, s->p->stopped ? "live then"
+	    : strcmp(s->p->state, "running") ? "leaks" : "live now", &leaked,
+	    leaks);
 	if (others)
 		put_blocks(s->to, "suppressed", &hidden, others);
 	fputs(s->count ? "\n" : "", s->to);
@@ -243,9 +248,11 @@ put_no_stacks(const struct shown *s)
 	struct cli_text b = cli_count(s->p->live_blocks.value);
 
 	if (s->look->leaks)
-		fprintf(s->to, "\n  leaks        %s in %s blocks\n",
+		fprintf(s->to, "\n  leaks        %s in %s block%s\n",
 		    s->p->live_bytes.known ? a.text : "unknown",
-		    s->p->live_blocks.known ? b.text : "unknown");
+		    s->p->live_blocks.known ? b.text : "unknown",
+		    cli_plural(s->p->live_blocks.known
+		    ? s->p->live_blocks.value : 0));
 	if (s->look->leaks || s->look->top)
 		fputs("\n  sites        unknown: this was recorded without "
 		    "stacks (heaphook-run -k)\n", s->to);

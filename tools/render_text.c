@@ -60,6 +60,12 @@ count_of(struct profile_number n, struct cli_text *t)
 }
 
 static const char *
+plural_of(struct profile_number n)
+{
+	return cli_plural(n.known ? n.value : 0);
+}
+
+static const char *
 seconds_of(double s, struct cli_text *t)
 {
 	snprintf(t->text, sizeof t->text, !isfinite(s) || s > 1e9 ? "unknown"
@@ -123,9 +129,9 @@ put_totals(FILE *to, const struct profile *p)
 	if (p->peak_error_bytes.value)
 		fprintf(to, ", off by at most %s",
 		    bytes_of(p->peak_error_bytes, &a));
-	fprintf(to, "\n  %s  %s in %s blocks", strcmp(p->state, "running")
+	fprintf(to, "\n  %s  %s in %s block%s", strcmp(p->state, "running")
 	    ? "live at end" : "live now   ", bytes_of(p->live_bytes, &a),
-	    count_of(p->live_blocks, &b));
+	    count_of(p->live_blocks, &b), plural_of(p->live_blocks));
 	if (both)
 		fprintf(to, ", usable %s", bytes_of(p->live_usable_bytes, &c));
 	fprintf(to, "\n  allocations  %s, %s in all",
@@ -144,12 +150,14 @@ put_specials(FILE *to, const struct profile *p, const struct render_look *l)
 	struct cli_text a, b;
 
 	if (p->inherited_blocks.value)
-		fprintf(to, "  inherited    %s in %s blocks, at the fork\n",
+		fprintf(to, "  inherited    %s in %s block%s, at the fork\n",
 		    bytes_of(p->inherited_bytes, &a),
-		    count_of(p->inherited_blocks, &b));
+		    count_of(p->inherited_blocks, &b),
+		    plural_of(p->inherited_blocks));
 	if (p->unknown_frees.value)
-		fprintf(to, "  unknown      %s frees of blocks from before the "
+		fprintf(to, "  unknown      %s free%s of blocks from before the "
 		    "record%s\n", count_of(p->unknown_frees, &a),
+		    plural_of(p->unknown_frees),
 		    p->paused ? ", or a pause" : "");
 	if (p->has_mappings)
 		fprintf(to, "  mappings     %s, %s in all, apart from the "

@@ -510,8 +510,9 @@ say_problems(const struct replay *r)
 	struct problems *p = &r->log->problems;
 
 	if (r->lost)
-		problems_loss(p, "%" PRIu64 " blocks went without a free: "
-		    "their addresses were given again", r->lost);
+		problems_loss(p, "%" PRIu64 " block%s went without a "
+		    "free: others came to the same place", r->lost,
+		    r->lost == 1 ? "" : "s");
 	if (r->senseless)
 		problems_loss(p, "damaged: %" PRIu64 " events make no sense "
 		    "and are left out", r->senseless);

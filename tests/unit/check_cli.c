@@ -90,6 +90,8 @@ END_TEST
 
 START_TEST(counts_have_commas)
 {
+	ck_assert_str_eq(cli_plural(1), "");
+	ck_assert_str_eq(cli_plural(0), "s");
 	ck_assert_str_eq(cli_count(0).text, "0");
 	ck_assert_str_eq(cli_count(999).text, "999");
 	ck_assert_str_eq(cli_count(1000003).text, "1,000,003");

@@ -321,6 +321,7 @@ START_TEST(after_a_stop_counters_go_on)
 	ck_assert(!p.complete);
 	expect_problem("events end at 0.005000 s: the file system was full");
 	ck_assert_double_le(p.timeline[p.point_count - 1].s, 0.005);
+	ck_assert(p.stopped);
 	done();
 }
 END_TEST

@@ -212,10 +212,23 @@ END_TEST
 START_TEST(text_of_leaks_is_as_it_was)
 {
 	struct profile list[] = { with_sites(), usual() };
+	const char *text;
 
 	setenv("TZ", "UTC", 1);
 	expect_golden(looked("text", list, 2, (struct render_look){
 	    .leaks = true, .order = order_find("live") }), "leaks.txt");
+	list[0].stopped = true;
+	text = looked("text", list, 1, (struct render_look){ .leaks = true,
+	    .order = order_find("live") });
+	ck_assert_ptr_nonnull(strstr(text, "  recording stopped at 1.5000 s: "
+	    "this is what was live then;\n  which of it was freed later is "
+	    "not known\n\n  live then    200 B "));
+	ck_assert_ptr_null(strstr(text, "leaks"));
+	list[1].live_blocks = known(1);
+	ck_assert_ptr_nonnull(strstr(looked("text", list + 1, 1,
+	    (struct render_look){ .columns = 80 }), " in 1 block, "));
+	ck_assert_ptr_nonnull(strstr(looked("text", list + 1, 1,
+	    (struct render_look){ .leaks = true }), " in 1 block\n"));
 }
 END_TEST
 
