@@ -16,10 +16,12 @@
 enum { OBJECTS = 4096 };
 
 struct object {
-	uintptr_t start, bias;
+	uintptr_t start;
 	_Atomic uintptr_t end;
 	const void *tables;
-	const char *name;
+	const void *map;	/* what the loader knows it by */
+	uintptr_t bias;		/* this and the name are not for all to see: */
+	const char *name;	/* they go with it */
 };
 
 /* Those that the log knows.  Entries are only ever added; what is gone has
@@ -58,8 +60,8 @@ static int
 look_into(struct dl_phdr_info *info, size_t bytes, void *data)
 {
 	struct search *s = data;
-	struct object o = { UINTPTR_MAX, info->dlpi_addr, 0, NULL,
-	    info->dlpi_name };
+	struct object o = { UINTPTR_MAX, 0, NULL, info->dlpi_phdr,
+	    info->dlpi_addr, info->dlpi_name };
 
 	(void)bytes;
 	for (unsigned i = 0; i < info->dlpi_phnum; i++) {
@@ -97,9 +99,21 @@ find(uintptr_t pc, struct object *o)
 	if (ask_loader((void *)pc, &answer) != 0)
 		return false;
 	*o = (struct object){ (uintptr_t)answer.dlfo_map_start,
-	    answer.dlfo_link_map->l_addr, (uintptr_t)answer.dlfo_map_end,
-	    answer.dlfo_eh_frame, answer.dlfo_link_map->l_name };
+	    (uintptr_t)answer.dlfo_map_end, answer.dlfo_eh_frame,
+	    answer.dlfo_link_map, 0, NULL };
 	return true;
+}
+
+/* Of one that cannot go now, for the caller is in it. */
+static void
+describe(struct object *o)
+{
+	const struct link_map *map = o->map;
+
+	if (!ask_loader)
+		return;
+	o->bias = map->l_addr;
+	o->name = map->l_name;
 }
 
 const void *
@@ -239,9 +253,8 @@ keep(const struct object *o)
 	if (i >= OBJECTS)
 		return;
 	seen[i].start = o->start;
-	seen[i].bias = o->bias;
 	seen[i].tables = o->tables;
-	seen[i].name = o->name;
+	seen[i].map = o->map;
 	atomic_store_explicit(&seen[i].end, o->end, memory_order_release);
 }
 
@@ -253,6 +266,7 @@ hh_object_note(struct hh_stream *s, uintptr_t pc)
 
 	if (is_seen(pc) || !find(pc, &o))
 		return;
+	describe(&o);
 	put_object(s, &o);
 	keep(&o);
 }
@@ -272,8 +286,9 @@ is_still(const struct object *o)
 {
 	struct object now;
 
-	return find(o->start, &now) && now.bias == o->bias
-	    && now.tables == o->tables && now.name == o->name;
+	return find(o->start, &now) && now.start == o->start
+	    && now.end == o->end && now.tables == o->tables
+	    && now.map == o->map;
 }
 
 /* Others may find the same, and what has come to the same place: they say so
