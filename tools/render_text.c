@@ -155,8 +155,8 @@ put_specials(FILE *to, const struct profile *p, const struct render_look *l)
 		    count_of(p->inherited_blocks, &b),
 		    plural_of(p->inherited_blocks));
 	if (p->unknown_frees.value)
-		fprintf(to, "  unknown      %s free%s of blocks from before the "
-		    "record%s\n", count_of(p->unknown_frees, &a),
+		fprintf(to, "  unknown      %s free%s of blocks from before "
+		    "the record%s\n", count_of(p->unknown_frees, &a),
 		    plural_of(p->unknown_frees),
 		    p->paused ? ", or a pause" : "");
 	if (p->has_mappings)
