@@ -19,7 +19,7 @@ enum {
 	STEP_MOST = 1 << 26,		/* bytes of one frame, */
 	UNTOLD_MOST = 1 << 20,		/* and of one without a table */
 	PAGE = 4096,
-	NEAR = 64 * PAGE,		/* so far, a stack has no hole */
+	NEAR = 64 * PAGE,		/* looked through for holes */
 };
 
 /* Found rules, by where they hold.  A rule is stored with its address mixed
@@ -119,6 +119,21 @@ hh_unwind_forget(void)
 /* What of this thread's stack is known to be there. */
 static _Thread_local uintptr_t low, high;
 
+/* From what is known up to PAGE, without a hole. */
+static bool
+reach(uintptr_t page)
+{
+	uintptr_t from = page >= high ? high : page;
+	uintptr_t to = page >= high ? page : low;
+
+	if (to - from > NEAR)
+		return false;
+	for (; from < to; from += PAGE)
+		if (!is_there(from))
+			return false;
+	return true;
+}
+
 static __attribute__((noinline)) bool
 look(uintptr_t at)
 {
@@ -126,12 +141,12 @@ look(uintptr_t at)
 
 	if (at % sizeof at || at < PAGE || !is_there(at))
 		return false;
-	if (page - high < NEAR)
+	if (!reach(page))	/* another stack, or the first look */
+		low = high = page;
+	if (page >= high)
 		high = page + PAGE;
-	else if (low - page < NEAR)
+	else
 		low = page;
-	else	/* another stack, or the first look */
-		low = page, high = page + PAGE;
 	return true;
 }
 
@@ -251,6 +266,8 @@ step(struct hh_frame *f, struct hh_frame *to)
 	if (!fetch(ra, &to->pc)
 	    || (rule.kept != HH_KEPT_SAME && !fetch(kept, &to->fp)))
 		return false;
+	if (rule.cfa == HH_CFA_AT_FP)	/* may be elsewhere the next time */
+		return to->pc;
 	f->pc_at = place(f, ra);
 	if (rule.kept != HH_KEPT_SAME && !(f->fp_at = place(f, kept)))
 		f->pc_at = 0;
