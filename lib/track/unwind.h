@@ -3,8 +3,7 @@
  *
  * It takes no lock, no memory and, but when a stack is first seen to be so
  * deep, no system call.  Any thread may call it at any moment: in signal
- * handlers, under the loader's locks, in a child of any fork, on a stack of
- * 2 KiB. */
+ * handlers, under the loader's locks, in a child of any fork. */
 #ifndef HH_UNWIND_H
 #define HH_UNWIND_H
 
