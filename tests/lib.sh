@@ -33,6 +33,7 @@ fi
 for hh_name in $(env | sed -n 's/^\(HEAPHOOK_[A-Z_]*\)=.*/\1/p'); do
 	unset "$hh_name"
 done
+unset MAKEFLAGS MFLAGS MAKELEVEL
 unset LD_PRELOAD TMOUT INITIAL_MEMPOOL_SIZE ADDITIONAL_MEMPOOL_SIZE
 LC_ALL=C
 # For tools built with --enable-sanitize, below a preload.

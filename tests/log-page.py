@@ -72,13 +72,20 @@ class Chunk:
     def short(self, at):
         tag = self.data[at]
         kind, steps = tag & 3, tag >> 2 & 7
-        sizes = 0 if kind == FREE else 2
+        again = steps == 7
+        assert not again or kind != FREE
+        steps = 0 if again else steps
+        sizes = 0 if again or kind == FREE else 2
         at += 1
         if tag & 128:
             self.time += int.from_bytes(self.data[at:at + 2], "little")
             at += 2
         size = int.from_bytes(self.data[at:at + sizes], "little")
         at += sizes
+        if again:
+            size = self.size
+        elif sizes and not steps:
+            self.size = size
         stacks = tag >> 5 & 3
         self.stack = int.from_bytes(self.data[at:at + stacks], "little")
         at += stacks
@@ -110,7 +117,7 @@ class Chunk:
 
     def events(self):
         """(time, kind, fields, offset), without the end"""
-        self.time, self.last, at = self.base, 0, 256
+        self.time, self.last, self.size, at = self.base, 0, 0, 256
         while at < self.end and self.data[at]:
             start = at
             read = self.short if self.data[at] & 3 else self.long

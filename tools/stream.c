@@ -313,6 +313,7 @@ enter_guest(struct stream *s, struct stream_splice *splice)
 	enter_chunk(all, l, chunk, splice->ticks);
 	move_window(all, l, splice->offset);
 	l->at.last = splice->last;
+	l->at.size = splice->size;
 	introduce(s, l->slot, splice->ticks);
 }
 
@@ -414,7 +415,7 @@ add_splice(struct streams *s, const struct stream_lane *l,
 	s->splices[s->splice_count++] = (struct stream_splice){
 		.host = (uint32_t)host, .slot = l->slot,
 		.where = { e->seq, e->offset },
-		.last = l->at.last, .ticks = e->ticks,
+		.last = l->at.last, .size = l->at.size, .ticks = e->ticks,
 		.chunk = (size_t)(l->chunk - s->log->chunks),
 		.offset = offset_of(l),
 	};

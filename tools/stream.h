@@ -33,7 +33,7 @@ struct stream_place {
 struct stream_splice {
 	uint32_t host, slot;		/* in reader.slots */
 	struct stream_place where;
-	uint64_t last, ticks;
+	uint64_t last, size, ticks;
 	size_t chunk;			/* in reader.chunks */
 	uint32_t offset;
 	bool used;

@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Events as bytes, and how they are written; decode.h reads them.
  *
- * What is frequent has a short form, one to fifteen bytes:
+ * What is frequent has a short form, one to fourteen bytes:
  *
  *     tag  [time step]  [size]  [stack]  [address step]
  *
  *     tag bits 0-1  1 malloc, 2 free, 3 calloc
- *          bits 2-4  bytes of the address step, 0 to 7
+ *          bits 2-4  bytes of the address step, 0 to 6; 7: the address is
+ *                    the last one, the size that of the last that came so
+ *                    without an address, and neither is there
  *          bits 5-6  bytes of the stack, 0 to 3; free has none
  *          bit  7    there is a time step
  *
  * The time step is ticks in two bytes; without it the event is as late as
- * the one before.  The size, which free has not, is two bytes.  The stack is
+ * the one before.  The size, which free never has, is two bytes.  The stack is
  * the number of its innermost frame, without it unknown.  The address step
  * is from the last address of the chunk, over 16, zigzag (0 -1 1 -2 as
  * 0 1 2 3).  All are little-endian.
@@ -79,6 +81,7 @@ enum log_call {
 };
 
 enum {
+	LOG_AGAIN = 7,		/* for the bytes of the address step */
 	LOG_LONG_MAX = 2 + 255,
 	LOG_FRAMES_MOST = (1 << 24) - 1,	/* numbers of three bytes */
 	LOG_BUILD_ID_MOST = 32,
@@ -88,6 +91,7 @@ enum {
 struct log_writer {
 	unsigned char *at;
 	uint64_t last;		/* last address, over 16 */
+	uint64_t size;		/* of the last one without an address */
 	uint64_t ticks;		/* time of the last event */
 };
 
@@ -152,19 +156,22 @@ log_is_short(const struct log_writer *w, uint64_t address, uint64_t size,
 {
 	uint64_t z = log_zigzag((address >> 4) - w->last);
 
-	return !((address & 15) | size >> 16 | dt >> 16 | z >> 56);
+	return !((address & 15) | size >> 16 | dt >> 16 | z >> 48);
 }
 
 /* Store the short form of an event that has one.  LOG_EVENT_ROOM bytes must
  * be free at w->at.  SIZE is 0 for free; DT, in ticks, is stored if TIMED.
- * What is at once given up, or served again, needs no address. */
+ * What is at once given up, or served again, needs no address, and if it is
+ * served as it was, no size.
+ *
+ * Few stores: while one waits for memory all later ones do. */
 static inline void
 log_put_short(struct log_writer *w, enum log_kind kind, uint64_t address,
     uint64_t size, bool timed, uint64_t dt)
 {
 	unsigned char *at = w->at;
 	uint64_t step = (address >> 4) - w->last;
-	unsigned step_bytes = 0, bits = 8;
+	unsigned bits = 8;
 	uint64_t low = kind;
 
 	if (timed) {
@@ -172,28 +179,34 @@ log_put_short(struct log_writer *w, enum log_kind kind, uint64_t address,
 		bits += 16;
 		w->ticks += dt;
 	}
-	if (kind != LOG_FREE) {
+	if (kind != LOG_FREE && !step && size == w->size) {
+		low |= LOG_AGAIN << 2;
+	} else if (kind != LOG_FREE) {
 		low |= size << bits;
 		bits += 16;
+		if (!step)
+			w->size = size;
 	}
 	if (step) {
-		uint64_t z = log_zigzag(step), high = 0;
+		uint64_t z = log_zigzag(step);
+		unsigned step_bytes = log_bytes_of(z);
 
-		step_bytes = log_bytes_of(z);
-		if (bits > 8)	/* else the step has 56 bits to itself */
-			high = z >> (64 - bits);
 		low |= step_bytes << 2 | z << bits;
+		if (bits + 8 * step_bytes >= 64) {
+			/* The high half first: the tag makes it an event. */
+			uint64_t high = bits > 8 ? z >> (64 - bits) : 0;
 
-		/* The high half first: the tag makes it an event. */
-		high = log_little(high);
-		memcpy(at + 8, &high, 8);
+			high = log_little(high);
+			memcpy(at + 8, &high, 8);
+		}
+		bits += 8 * step_bytes;
 		w->last = address >> 4;
 	}
 	/* Pairs with the acquire of whoever reads the log while we live. */
 	low = log_little(low);
 	atomic_thread_fence(memory_order_release);
 	memcpy(at, &low, 8);
-	w->at = at + bits / 8 + step_bytes;
+	w->at = at + bits / 8;
 }
 
 /* The same for an event that has a stack: LOG_FRAMES_MOST at most. */
@@ -216,6 +229,8 @@ log_put_stacked(struct log_writer *w, enum log_kind kind, uint64_t address,
 	memcpy(w->at, &low, 8);
 	w->at += bits / 8 + step_bytes;
 	w->last = address >> 4;
+	if (!z)
+		w->size = size;
 	w->ticks += dt;
 }
 

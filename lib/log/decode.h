@@ -8,7 +8,7 @@
 /* Where a reader stands: AT to END, nothing of it trusted. */
 struct log_reader {
 	const unsigned char *at, *end;
-	uint64_t last, ticks;
+	uint64_t last, size, ticks;
 	uint32_t usable_rule;
 };
 
@@ -39,28 +39,48 @@ log_get_little(const unsigned char *at, unsigned bytes)
 	return v;
 }
 
+/* The fields of a short form, how many bytes each has. */
+struct log_short {
+	unsigned time, size, stack, step;
+	bool again;
+};
+
+/* False: no writer makes such a tag. */
+static inline bool
+log_short_of(unsigned tag, struct log_short *f)
+{
+	bool is_free = (tag & 3) == LOG_FREE;
+
+	f->time = tag & 128 ? 2 : 0;
+	f->stack = tag >> 5 & 3;
+	f->step = tag >> 2 & 7;
+	f->again = f->step == LOG_AGAIN;
+	f->size = is_free || f->again ? 0 : 2;
+	if (f->again)
+		f->step = 0;
+	return !is_free || !(f->stack || f->again);
+}
+
 static inline int
 log_get_short(struct log_reader *r, struct log_event *e)
 {
 	const unsigned char *at = r->at + 1;
-	unsigned tag = r->at[0];
-	unsigned time_bytes = tag & 128 ? 2 : 0, step_bytes = tag >> 2 & 7;
-	unsigned size_bytes, stack_bytes = tag >> 5 & 3;
+	struct log_short f;
 
-	e->kind = (enum log_kind)(tag & 3);
-	size_bytes = e->kind == LOG_FREE ? 0 : 2;
-	if ((e->kind == LOG_FREE && stack_bytes) || (size_t)(r->end - at)
-	    < time_bytes + size_bytes + stack_bytes + step_bytes)
+	if (!log_short_of(r->at[0], &f)
+	    || (size_t)(r->end - at) < f.time + f.size + f.stack + f.step)
 		return -1;
-
-	r->ticks += log_get_little(at, time_bytes);
-	at += time_bytes;
-	e->size = log_get_little(at, size_bytes);
-	at += size_bytes;
-	e->stack = (uint32_t)log_get_little(at, stack_bytes);
-	at += stack_bytes;
-	r->last += log_unzigzag(log_get_little(at, step_bytes));
-	r->at = at + step_bytes;
+	e->kind = (enum log_kind)(r->at[0] & 3);
+	r->ticks += log_get_little(at, f.time);
+	at += f.time;
+	e->size = f.again ? r->size : log_get_little(at, f.size);
+	at += f.size;
+	if (f.size && !f.step)
+		r->size = e->size;
+	e->stack = (uint32_t)log_get_little(at, f.stack);
+	at += f.stack;
+	r->last += log_unzigzag(log_get_little(at, f.step));
+	r->at = at + f.step;
 	e->ticks = r->ticks;
 	e->address = r->last << 4;
 	e->align = 0;

@@ -6,7 +6,8 @@
  * sequences (rseq(2)): whenever the thread comes back and is not within the
  * sequence that the word names, the word is cleared.  Ours names a sequence
  * that nobody is ever within.  A program's own sequences put their names
- * there before they begin, and no allocation is made within one. */
+ * there before they begin, and no allocation is made within one: then the
+ * clock may be looked at some events late. */
 #ifndef HH_AWAY_H
 #define HH_AWAY_H
 
@@ -39,24 +40,18 @@ hh_away_word(void)
 	    + hh_away_offset);
 }
 
-static inline uint64_t
-hh_away_look(void)
-{
-#if defined __x86_64__	/* which GCC does not make of the other */
-	uint64_t word;
-
-	__asm__ volatile("movq %%fs:(%1), %0"
-	    : "=r"(word) : "r"(hh_away_offset));
-	return word;
-#else
-	return *hh_away_word();
-#endif
-}
-
 static inline bool
 hh_away(void)
 {
-	return hh_away_look() != (uint64_t)(uintptr_t)&hh_away_sequence;
+#if defined __x86_64__	/* which GCC does not make of the other */
+	bool away;
+
+	__asm__ volatile("cmpq $0, %%fs:(%1)"
+	    : "=@ccz"(away) : "r"(hh_away_offset));
+	return away;
+#else
+	return !*hh_away_word();
+#endif
 }
 
 static inline void

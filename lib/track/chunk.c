@@ -48,7 +48,7 @@ begin_chunk(struct hh_stream *s, struct log_chunk *chunk, uint64_t seq)
 	chunk->magic = LOG_CHUNK_MAGIC;
 
 	s->w.at = chunk->events;
-	s->w.last = 0;
+	s->w.last = s->w.size = 0;
 	s->seq = seq;
 	s->chunk = chunk;
 	s->end = (unsigned char *)trailer_of(chunk);

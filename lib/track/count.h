@@ -37,21 +37,20 @@ hh_count_sync(struct hh_stream *s)
 	s->allocations = s->frees = 0;
 }
 
-/* False: what is live must be told. */
+/* While there is one thread, which need not tell that it has less.  False:
+ * it has more than ever, and must tell. */
 static inline bool
 hh_count_alloc(struct hh_stream *s, size_t usable)
 {
 	s->allocations++;
-	s->headroom -= usable;
-	return s->headroom <= s->headroom_most;
+	return !__builtin_sub_overflow(s->headroom, usable, &s->headroom);
 }
 
-static inline bool
+static inline void
 hh_count_free(struct hh_stream *s, size_t usable)
 {
 	s->frees++;
 	s->headroom += usable;
-	return s->headroom <= s->headroom_most;
 }
 
 /* Both, for an event that goes into the slot at once. */

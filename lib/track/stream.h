@@ -41,8 +41,8 @@ enum {
 	 * more than all the rest.  It is read when the thread has been away,
 	 * for what is big, for each event while they are rare, and every few
 	 * of those that are dense. */
-	TIME_EVERY_BYTES = 256,		/* some 60 events */
-	TIME_SPARSE_TICKS = 16384,	/* for so many bytes: they are rare, */
+	TIME_EVERY_BYTES = 1024,	/* some 200 events */
+	TIME_SPARSE_TICKS = 49152,	/* for so many bytes: they are rare, */
 	TIME_RARE_TICKS = 256,		/* and for one while they are */
 	TIME_BIG_BYTES = 32768,
 
@@ -57,7 +57,7 @@ struct hh_stream {
 	_Alignas(STREAM_BYTES) struct log_writer w;
 	uint64_t headroom;		/* see count.h, as the next three */
 	uint64_t headroom_most;
-	uint64_t allocations, frees;
+	uint32_t allocations, frees;
 	unsigned char *near;		/* what the limit is when not busy */
 
 	int64_t top;			/* see count.h */

@@ -36,8 +36,8 @@ is_usual(struct hh_stream *s)
 	return s->w.at < *hh_stream_limit(s) && !hh_away();
 }
 
-/* What counts went beyond a bound.  Each path is a function of its own and
- * ends in a jump to the next, so that the usual ones save no registers. */
+/* There was never as much.  Each path is a function of its own and ends in a
+ * jump to the next, so that the usual ones save no registers. */
 static COLD void *
 tell_and_unbar(void *block)
 {
@@ -46,12 +46,6 @@ tell_and_unbar(void *block)
 	hh_count_tell(s);
 	hh_stream_unbar(s);
 	return block;
-}
-
-static COLD void
-tell_unbar_and_free(void *block)
-{
-	hh_real.free(tell_and_unbar(block));
 }
 
 /* Untimed, in the short form.  A handler that came after is_usual() took the
@@ -73,10 +67,7 @@ put_free(struct hh_stream *s, void *block, size_t usable)
 {
 	hh_stream_bar(s);
 	log_put_short(&s->w, LOG_FREE, (uintptr_t)block, 0, false, 0);
-	if (!likely(hh_count_free(s, usable))) {
-		tell_unbar_and_free(block);
-		return;
-	}
+	hh_count_free(s, usable);
 	hh_stream_unbar(s);
 	hh_real.free(block);
 }

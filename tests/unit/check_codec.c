@@ -46,7 +46,7 @@ START_TEST(short_forms_are_read_as_written)
 	static const uint64_t sizes[] = { 0, 1, 255, 256, 65535, 65536,
 	    0xffffff, 0x1000000, UINT32_MAX };
 	static const uint64_t addresses[] = { 16, 0x1000, 0x7fffffffe000,
-	    0x5555555592a0, UINT64_C(0x7ffffffffffff0), 0x12340 };
+	    0x5555555592a0, UINT64_C(0x7fffffffffff0), 0x12340 };
 	static const uint64_t steps[] = { 0, 1, 127, 128, 0x7fff };
 	static const enum log_kind kinds[] = { LOG_MALLOC, LOG_FREE,
 	    LOG_CALLOC };
@@ -83,17 +83,41 @@ START_TEST(short_forms_are_read_as_written)
 }
 END_TEST
 
-START_TEST(what_is_given_up_at_once_is_one_byte)
+START_TEST(what_comes_again_at_once_is_one_byte)
 {
+	static const uint64_t sizes[] = { 64, 64, 64, 65, 64, 64 };
+	static const size_t bytes_of[] = { 5, 3, 1, 3, 3, 1 };
 	unsigned char bytes[ROOM] = { 0 };
 	struct log_writer w = { .at = bytes };
+	struct log_reader r = reader_of(bytes, ROOM);
+	struct log_event e;
 
-	log_put_short(&w, LOG_MALLOC, 0x5000, 64, false, 0);
-	w.at = bytes;
-	log_put_short(&w, LOG_FREE, 0x5000, 0, false, 0);
-	ck_assert_ptr_eq(w.at, bytes + 1);
-	log_put_short(&w, LOG_MALLOC, 0x5000, 64, false, 0);
-	ck_assert_ptr_eq(w.at, bytes + 1 + 3);
+	for (unsigned i = 0; i < 6; i++) {
+		unsigned char *before = w.at;
+
+		log_put_short(&w, LOG_MALLOC, 0x5000, sizes[i], false, 0);
+		ck_assert_uint_eq((size_t)(w.at - before), bytes_of[i]);
+		log_put_short(&w, LOG_FREE, 0x5000, 0, false, 0);
+		ck_assert_uint_eq((size_t)(w.at - before), bytes_of[i] + 1);
+		ck_assert_int_eq(log_get(&r, &e), 1);
+		ck_assert_int_eq(e.kind, LOG_MALLOC);
+		ck_assert_uint_eq(e.size, sizes[i]);
+		ck_assert_uint_eq(e.address, 0x5000);
+		ck_assert_int_eq(log_get(&r, &e), 1);
+		ck_assert_int_eq(e.kind, LOG_FREE);
+		ck_assert_uint_eq(e.address, 0x5000);
+	}
+}
+END_TEST
+
+START_TEST(no_free_has_a_size_that_it_could_have_again)
+{
+	const unsigned char bytes[ROOM] = { LOG_FREE | LOG_AGAIN << 2 };
+	struct log_reader r = reader_of(bytes, ROOM);
+	struct log_event e;
+
+	ck_assert_int_eq(log_get(&r, &e), -1);
+	ck_assert_ptr_eq(r.at, bytes);
 }
 END_TEST
 
@@ -102,7 +126,7 @@ START_TEST(a_stack_takes_up_to_three_bytes)
 	static const uint32_t stacks[] = { 0, 1, 255, 256, 65535, 65536,
 	    LOG_FRAMES_MOST };
 	static const uint64_t addresses[] = { 0x12340, 0x12350,
-	    UINT64_C(0x7ffffffffffff0) };
+	    UINT64_C(0x7fffffffffff0) };
 
 	for (unsigned i = 0; i < 7 * 3; i++) {
 		unsigned char bytes[ROOM];
@@ -341,7 +365,8 @@ static void
 add(TCase *t)
 {
 	tcase_add_test(t, short_forms_are_read_as_written);
-	tcase_add_test(t, what_is_given_up_at_once_is_one_byte);
+	tcase_add_test(t, what_comes_again_at_once_is_one_byte);
+	tcase_add_test(t, no_free_has_a_size_that_it_could_have_again);
 	tcase_add_test(t, a_stack_takes_up_to_three_bytes);
 	tcase_add_test(t, an_object_has_a_build_id_and_a_path_of_any_length);
 	tcase_add_test(t, what_has_no_short_form_says_so);

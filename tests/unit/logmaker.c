@@ -70,7 +70,7 @@ begin_chunk(struct maker *m, unsigned slot)
 	};
 	memcpy(s->chunk->name, s->name, sizeof s->name);
 	s->w.at = s->chunk->events;
-	s->w.last = 0;
+	s->w.last = s->w.size = 0;
 }
 
 unsigned
