@@ -116,6 +116,7 @@ static void
 fork_shortly(void)
 {
 	pid_t pid;
+	int status;
 
 	inside = 1;
 	pid = fork();
@@ -124,7 +125,8 @@ fork_shortly(void)
 		churn(5);
 		_exit(0);
 	}
-	waitpid(pid, NULL, 0);
+	if (waitpid(pid, &status, 0) != pid || status)
+		_exit(5);
 	atomic_fetch_add(&forked, 1);
 }
 
