@@ -208,9 +208,13 @@ met_at(uint64_t hash)
 uint32_t
 hh_frame_find(const uintptr_t *pcs, unsigned count)
 {
-	uint64_t hash = hash_of(pcs, count), number;
-	struct met *met = count ? met_at(hash) : NULL;
+	uint64_t hash, number;
+	struct met *met;
 
+	if (!count)
+		return 0;
+	hash = hash_of(pcs, count);
+	met = met_at(hash);
 	if (!met)
 		return 0;
 	number = atomic_load_explicit(&met->number, memory_order_relaxed);

@@ -4,11 +4,9 @@
 
 #include <string.h>
 
-#include "../interpose/backend.h"
 #include "count.h"
 #include "../interpose/head.h"
 #include "stack.h"
-#include "start.h"
 #include "usable.h"
 
 /* A stream taken for one event, and the long form of it. */
@@ -19,49 +17,41 @@ struct note {
 	struct log_long l;
 };
 
-static void
-begin_at(struct note *n, enum log_kind kind)
-{
-	n->dt = hh_stream_clock(n->s);
-	log_long_begin(&n->l, kind, n->dt);
-}
-
-/* False when this process is not watched.  Without room the event is only
- * counted. */
-static bool
-begin(struct note *n, enum log_kind kind)
-{
-	n->stack = 0;
-	n->s = hh_stream_take(sizeof n->l.bytes);
-	if (n->s)
-		begin_at(n, kind);
-	return n->s;
-}
-
 static bool
 records(const struct note *n)
 {
 	return n->s->end != NULL;
 }
 
-/* The same for what gets a block: it has a stack, if stacks are on, and what
- * is new about that comes first. */
+/* False when this process is not watched.  Without room the event is only
+ * counted.  What is new about its STACK, if it is to have one, comes first. */
+static bool
+begin_with(struct note *n, enum log_kind kind, struct hh_stack *stack)
+{
+	n->s = hh_stream_take(sizeof n->l.bytes);
+	n->stack = stack ? hh_stack_number(stack, n->s && records(n)
+	    && !(hh_mode & HH_PAUSED) ? n->s : NULL) : 0;
+	if (!n->s)
+		return false;
+	n->dt = hh_stream_clock(n->s);
+	log_long_begin(&n->l, kind, n->dt);
+	return true;
+}
+
+static bool
+begin(struct note *n, enum log_kind kind)
+{
+	return begin_with(n, kind, NULL);
+}
+
+/* Of what gets a block: here. */
 static bool
 begin_with_stack(struct note *n, enum log_kind kind)
 {
 	struct hh_stack stack;
 
-	if (!hh_stack_depth && !hh_off && !hh_stream_alive())
-		hh_backend_start();	/* now it is known */
-	if (!hh_stack_depth)
-		return begin(n, kind);
 	hh_stack_capture(&stack);
-	n->s = hh_stream_take(sizeof n->l.bytes);
-	n->stack = hh_stack_number(&stack, n->s && records(n)
-	    && !(hh_mode & HH_PAUSED) ? n->s : NULL);
-	if (n->s)
-		begin_at(n, kind);
-	return n->s;
+	return begin_with(n, kind, &stack);
 }
 
 static void
@@ -138,16 +128,26 @@ end(struct note *n, const struct change *c)
 }
 
 void
-hh_note_alloc(enum log_call call, const void *block, size_t size,
-    size_t usable, size_t align)
+hh_note_stacked(struct hh_stack *stack, enum log_call call, const void *block,
+    size_t size, size_t usable, size_t align)
 {
 	struct note n;
 
-	if (!begin_with_stack(&n, LOG_X_ALLOC))
+	if (!begin_with(&n, LOG_X_ALLOC, stack))
 		return;
 	if (!(hh_mode & HH_PAUSED))
 		put_alloc(&n, call, block, size, usable, align);
 	end(&n, &(struct change){.allocations = 1, .come = usable});
+}
+
+void
+hh_note_alloc(enum log_call call, const void *block, size_t size,
+    size_t usable, size_t align)
+{
+	struct hh_stack stack;
+
+	hh_stack_capture(&stack);
+	hh_note_stacked(&stack, call, block, size, usable, align);
 }
 
 void

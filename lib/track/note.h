@@ -11,6 +11,12 @@
 /* Also of realloc when there was no block yet. ALIGN 0: the usual. */
 void hh_note_alloc(enum log_call call, const void *block, size_t size,
     size_t usable, size_t align);
+
+/* The same with the stack that was captured before. */
+struct hh_stack;
+void hh_note_stacked(struct hh_stack *stack, enum log_call call,
+    const void *block, size_t size, size_t usable, size_t align);
+
 void hh_note_free(const void *block, size_t usable);
 void hh_note_failed(enum log_call call, size_t size);
 

@@ -45,7 +45,8 @@ hh_stack_unloaded(void)
 	atomic_fetch_sub(&unloading, 1);
 }
 
-/* So that the thread has a stream. */
+/* So that the thread has a stream, and a forked child forgot its parent's
+ * numbers. */
 static void
 come(void)
 {
@@ -70,8 +71,6 @@ walks_of(struct hh_stream *s)
 static struct hh_walks *
 hold(struct hh_stack *stack)
 {
-	if (!hh_mine->chunk)
-		come();
 	stack->walks = walks_of(hh_mine);
 	stack->held = hh_stream_holds(hh_mine);
 	if (!stack->walks || *stack->held)
@@ -87,6 +86,7 @@ let_go(struct hh_stack *stack)
 	if (!stack->walks)
 		return;
 	stack->walks->number = stack->number;
+	stack->walks = NULL;
 	atomic_signal_fence(memory_order_seq_cst);
 	*stack->held = false;
 }
@@ -96,8 +96,15 @@ let_go(struct hh_stack *stack)
 void
 hh_stack_capture(struct hh_stack *stack)
 {
-	unsigned most = hh_stack_depth;
+	unsigned most;
 
+	if (!hh_stream_alive() || (hh_stack_depth && !hh_mine->chunk))
+		come();		/* now the depth is known */
+	most = hh_stack_depth;
+	stack->walks = NULL;
+	stack->count = stack->number = 0;
+	if (!most)
+		return;
 	if (atomic_load_explicit(&unloading, memory_order_relaxed))
 		check_objects();
 	if (hold(stack)) {
@@ -109,15 +116,22 @@ hh_stack_capture(struct hh_stack *stack)
 	stack->pcs = stack->few;
 	stack->count = hh_unwind(stack->few,
 	    most < HH_STACK_FEW ? most : HH_STACK_FEW);
-	stack->number = 0;
+}
+
+uint32_t
+hh_stack_find(struct hh_stack *stack)
+{
+	if (!stack->number)
+		stack->number = hh_frame_find(stack->pcs, stack->count);
+	if (stack->number)
+		let_go(stack);
+	return stack->number;
 }
 
 uint32_t
 hh_stack_number(struct hh_stack *stack, struct hh_stream *s)
 {
-	if (!stack->number)
-		stack->number = hh_frame_find(stack->pcs, stack->count);
-	if (!stack->number && s)
+	if (!hh_stack_find(stack) && stack->count && s)
 		stack->number = hh_frame_number(s, stack->pcs, stack->count);
 	let_go(stack);
 	return stack->number;

@@ -20,8 +20,8 @@ extern HH_OWN size_t hh_stack_none;
 enum { HH_STACK_FEW = 24 };
 
 struct hh_stack {
-	struct hh_walks *walks;	/* or NULL */
-	volatile bool *held;	/* that they are, until it has its number */
+	struct hh_walks *walks;	/* held; NULL: none */
+	volatile bool *held;	/* that they are */
 	uint32_t number;	/* 0: not known yet, but the rest is */
 	unsigned count;
 	const uintptr_t *pcs;
@@ -31,12 +31,15 @@ struct hh_stack {
 /* From now on there are stacks of DEPTH; false: not on this machine. */
 bool hh_stack_begin(unsigned depth);
 
-/* The calling thread's, before a stream is taken; to be given up with its
- * number. */
+/* The calling thread's, before a stream is taken; none if stacks are off.
+ * hh_stack_number() is to follow, whatever comes between. */
 void hh_stack_capture(struct hh_stack *stack);
 
-/* Its number, 0 if it can have none; S is taken, and gets what is new.  If S
- * is NULL, only what is known already counts. */
+/* Its number if the log has it already, else 0. */
+uint32_t hh_stack_find(struct hh_stack *stack);
+
+/* Its number, 0 if it can have none; S is taken, and gets what is new; NULL:
+ * there is nothing that could. */
 uint32_t hh_stack_number(struct hh_stack *stack, struct hh_stream *s);
 
 /* A library may be on its way out, and others may come to where it was; and

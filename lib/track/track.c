@@ -88,15 +88,19 @@ enter(void)
 	return NULL;
 }
 
-/* The short form with its time DT, if there is one, and into the slot with
- * what it counts.  SIZE is 0 for free. */
+/* What has a short form, in that, with its time DT, and into the slot with
+ * what it counts.  For free SIZE and STACK are 0. */
 static HOT bool
 put_timed(struct hh_stream *s, enum log_kind kind, void *block, size_t size,
-    size_t usable, uint64_t dt)
+    size_t usable, uint64_t dt, uint32_t stack)
 {
 	if (!likely(log_is_short(&s->w, (uintptr_t)block, size, dt)))
 		return false;
-	log_put_short(&s->w, kind, (uintptr_t)block, size, true, dt);
+	if (stack)
+		log_put_stacked(&s->w, kind, (uintptr_t)block, size, dt,
+		    stack);
+	else
+		log_put_short(&s->w, kind, (uintptr_t)block, size, true, dt);
 	if (!likely(hh_count_at_once(s, kind != LOG_FREE, usable)))
 		hh_count_tell(s);
 	return true;
@@ -114,21 +118,23 @@ put_among(enum log_kind kind, void *block, size_t size, size_t usable)
 		return false;
 	now = hh_ticks();
 	done = put_timed(s, kind, block, size, usable,
-	    likely(now > s->w.ticks) ? now - s->w.ticks : 0);
+	    likely(now > s->w.ticks) ? now - s->w.ticks : 0, 0);
 	hh_stream_unbar(s);
 	return done;
 }
 
-/* Alone, this is one of those that have. */
+/* Alone, this is one of those that have; so is each that has a stack. */
 static COLD bool
-put_alone(enum log_kind kind, void *block, size_t size, size_t usable)
+put_alone(enum log_kind kind, void *block, size_t size, size_t usable,
+    uint32_t stack)
 {
-	struct hh_stream *s = hh_mode ? NULL : enter();
+	struct hh_stream *s = hh_mode & ~HH_AMONG ? NULL : enter();
 	bool done;
 
 	if (!s)
 		return false;
-	done = put_timed(s, kind, block, size, usable, hh_stream_clock(s));
+	done = put_timed(s, kind, block, size, usable, hh_stream_clock(s),
+	    stack);
 	hh_count_sync(s);
 	hh_stream_set_near(s);
 	hh_stream_unbar(s);
@@ -144,46 +150,23 @@ follows_rule(const void *block, size_t size)
 	    & ~(size_t)HH_CHUNK_OTHER_FLAGS) == 0;
 }
 
-/* With its stack, if the log has that already. */
-static COLD bool
-put_with_stack(enum log_kind kind, void *block, size_t size)
+/* In the short form if the log has its stack already. */
+static COLD void *
+keep_alone(enum log_kind kind, enum log_call call, void *block, size_t size)
 {
 	struct hh_stack stack;
-	struct hh_stream *s;
-	uint64_t dt;
-	bool done;
 
-	if (hh_mode & ~HH_AMONG || !follows_rule(block, size))
-		return false;
 	hh_stack_capture(&stack);
-	if (!hh_stack_number(&stack, NULL) || !(s = enter()))
-		return false;
-	dt = hh_stream_clock(s);
-	done = log_is_short(&s->w, (uintptr_t)block, size, dt);
-	if (likely(done)) {
-		log_put_stacked(&s->w, kind, (uintptr_t)block, size, dt,
-		    stack.number);
-		if (!hh_count_at_once(s, true, hh_usable_expected(size)))
-			hh_count_tell(s);
-	}
-	hh_count_sync(s);
-	hh_stream_set_near(s);
-	hh_stream_unbar(s);
-	return done;
+	if (hh_mode & ~HH_AMONG || !follows_rule(block, size)
+	    || (hh_stack_depth && !hh_stack_find(&stack))
+	    || !put_alone(kind, block, size, hh_usable_expected(size),
+	        stack.number))
+		hh_note_stacked(&stack, call, block, size, hh_usable(block),
+		    0);
+	return block;
 }
 
 #define KEEP(name, kind, call) \
-	static COLD void * \
-	name##_alone(void *block, size_t size) \
-	{ \
-		if (hh_stack_depth ? !put_with_stack(kind, block, size) \
-		    : hh_mode & HH_OPAQUE || !follows_rule(block, size) \
-		    || !put_alone(kind, block, size, \
-		        hh_usable_expected(size))) \
-			hh_note_alloc(call, block, size, hh_usable(block), 0); \
-		return block; \
-	} \
-\
 	static COLD void * \
 	name##_among(void *block, size_t size) \
 	{ \
@@ -192,7 +175,7 @@ put_with_stack(enum log_kind kind, void *block, size_t size)
 		    && likely(put_among(kind, block, size, \
 		        hh_usable_expected(size)))) \
 			return block; \
-		return name##_alone(block, size); \
+		return keep_alone(kind, call, block, size); \
 	} \
 \
 	static HOT void * \
@@ -250,7 +233,7 @@ free_alone(void *block)
 {
 	if (hh_mode & HH_OPAQUE
 	    || hh_usable_word(block) & HH_CHUNK_MAPPED
-	    || !put_alone(LOG_FREE, block, 0, usable_of_word(block)))
+	    || !put_alone(LOG_FREE, block, 0, usable_of_word(block), 0))
 		hh_note_free(block, hh_usable(block));
 	hh_real.free(block);
 }
