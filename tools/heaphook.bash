@@ -74,7 +74,7 @@ _heaphook_report() {
 	case $prev in
 	-f | --format)
 		_heaphook_words 'text json csv massif heaptrack pprof folded
-			speedscope callgrind dhat' "$cur"
+			speedscope callgrind dhat svg pdf png' "$cur"
 		return ;;
 	--sort)
 		_heaphook_words 'peak live total calls temporary' "$cur"

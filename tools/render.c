@@ -5,24 +5,33 @@
 #include <string.h>
 
 const struct renderer renderers[] = {
-	{ "text", "for people", render_text, RENDER_SITES, RENDER_LOGS, NULL },
-	{ "json", "for programs", render_json, SIZE_MAX, RENDER_LOGS, NULL },
-	{ "csv", "one row for each log", render_csv, 0, RENDER_LOGS, NULL },
-	{ "massif", "for ms_print", render_massif, SIZE_MAX, RENDER_LOG,
+	{ "text", "for people", render_text, RENDER_SITES, RENDER_LOGS, NULL,
 	    NULL },
+	{ "json", "for programs", render_json, SIZE_MAX, RENDER_LOGS, NULL,
+	    NULL },
+	{ "csv", "one row for each log", render_csv, 0, RENDER_LOGS, NULL,
+	    NULL },
+	{ "massif", "for ms_print", render_massif, SIZE_MAX, RENDER_LOG,
+	    NULL, NULL },
 	{ "heaptrack", "for heaptrack_gui", render_heaptrack, SIZE_MAX,
-	    RENDER_STACKS, render_heaptrack_events },
+	    RENDER_STACKS, render_heaptrack_events, NULL },
 	{ "pprof", "for go tool pprof", render_pprof, SIZE_MAX,
-	    RENDER_STACKS, NULL },
+	    RENDER_STACKS, NULL, NULL },
 	{ "folded", "for flame graphs", render_folded, SIZE_MAX,
-	    RENDER_STACKS, NULL },
+	    RENDER_STACKS, NULL, NULL },
 	{ "speedscope", "for speedscope", render_speedscope, SIZE_MAX,
-	    RENDER_STACKS, NULL },
+	    RENDER_STACKS, NULL, NULL },
 	{ "callgrind", "for KCachegrind", render_callgrind, SIZE_MAX,
-	    RENDER_STACKS, NULL },
+	    RENDER_STACKS, NULL, NULL },
 	{ "dhat", "for dh_view.html", render_dhat, SIZE_MAX,
-	    RENDER_STACKS, NULL },
-	{ NULL, NULL, NULL, 0, RENDER_LOGS, NULL }
+	    RENDER_STACKS, NULL, NULL },
+	{ "svg", "a picture, for a browser", render_svg, SIZE_MAX, RENDER_LOG,
+	    NULL, NULL },
+	{ "pdf", "the picture on paper", render_pdf, SIZE_MAX, RENDER_LOG,
+	    NULL, &render_paper_lacks },
+	{ "png", "the picture in pixels", render_png, SIZE_MAX, RENDER_LOG,
+	    NULL, &render_paper_lacks },
+	{ NULL, NULL, NULL, 0, RENDER_LOGS, NULL, NULL }
 };
 
 const struct renderer *
@@ -93,15 +102,16 @@ render_has(const struct profile *p, const struct render_field *f)
 	}
 }
 
-/* Not the shortest form, half of a pair, beyond Unicode, or a control
- * character. */
+/* Not the shortest form, half of a pair, beyond Unicode, a control character,
+ * or none that will ever be: XML and cairo refuse those. */
 static bool
 is_bad(uint32_t c, unsigned bytes)
 {
 	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
 
 	return c < least[bytes] || (c >= 0xd800 && c < 0xe000) || c > 0x10ffff
-	    || c < 0x20 || (c >= 0x7f && c < 0xa0);
+	    || c < 0x20 || (c >= 0x7f && c < 0xa0)
+	    || (c & 0xfffe) == 0xfffe || (c >= 0xfdd0 && c < 0xfdf0);
 }
 
 unsigned

@@ -46,6 +46,9 @@ struct renderer {
 	void (*events)(FILE *to, const struct profile *p, struct reader *log,
 	    const struct profile_part *part,
 	    void (*progress)(void *, double));
+	const char *const *lacks;	/* what this heaphook was built
+					 * without and the form needs; NULL,
+					 * also there: nothing */
 };
 
 /* The default first; a NULL name ends them. */
@@ -74,6 +77,13 @@ void render_speedscope(FILE *to, const struct profile *list, size_t count,
 void render_callgrind(FILE *to, const struct profile *list, size_t count,
     const struct render_look *look);
 void render_dhat(FILE *to, const struct profile *list, size_t count,
+    const struct render_look *look);
+void render_svg(FILE *to, const struct profile *list, size_t count,
+    const struct render_look *look);
+extern const char *const render_paper_lacks;
+void render_pdf(FILE *to, const struct profile *list, size_t count,
+    const struct render_look *look);
+void render_png(FILE *to, const struct profile *list, size_t count,
     const struct render_look *look);
 
 /* The facts that are one value, or a list of texts, in their order. */

@@ -51,9 +51,9 @@ static const struct cli_option options[] = {
 	    "leak:PATTERN name", NULL },
 	{ "debug-path", OPTION_DEBUG_PATH, "DIR", "where more debug files "
 	    "are", NULL },
-	{ "format", 'f', "FORMAT", "text, json, csv; for viewers massif, "
-	    "pprof,\nheaptrack, folded, speedscope, callgrind, dhat",
-	    "Output" },
+	{ "format", 'f', "FORMAT", "text, json, csv; svg, pdf, png; for "
+	    "viewers\nmassif, heaptrack, pprof, folded, speedscope,\n"
+	    "callgrind, dhat", "Output" },
 	{ "dump", OPTION_DUMP, NULL, "every event, one line each", NULL },
 	{ "output", 'o', "FILE", "where to, if not standard output", NULL },
 	{ "quiet", 'q', NULL, "no progress bar", NULL },
@@ -216,6 +216,9 @@ find_form(const char *name)
 	char names[256] = "";
 	size_t used = 0;
 
+	if (form && form->lacks && *form->lacks)
+		cli_misuse("--format=%s: this heaphook was built without %s",
+		    name, *form->lacks);
 	if (form)
 		return form;
 	for (form = renderers; form->name && used < sizeof names; form++)

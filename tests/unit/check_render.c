@@ -312,6 +312,9 @@ START_TEST(what_can_be_seen_is_utf8_and_no_control)
 	ck_assert_uint_eq(render_seen("\xe2\x96"), 0);
 	ck_assert_uint_eq(render_seen("\xf8\x88\x80\x80"), 0);
 	ck_assert_uint_eq(render_seen("\xe0\x80\xaf"), 0);
+	ck_assert_uint_eq(render_seen("\xef\xbf\xbf"), 0);
+	ck_assert_uint_eq(render_seen("\xef\xb7\x90"), 0);
+	ck_assert_uint_eq(render_seen("\xf3\xbf\xbf\xbe"), 0);
 }
 END_TEST
 
