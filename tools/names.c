@@ -163,8 +163,9 @@ name_site(struct profile *p, struct symbols *symbols,
 void
 names_give(struct profile *p, struct symbols *symbols, size_t count)
 {
-	for (size_t i = 0; i < count && i < p->site_count; i++)
-		if (!p->sites[i].stack)
+	for (size_t i = 0; i < p->site_count; i++)
+		if (!p->sites[i].stack && (i < count
+		    || p->sites[i].growth > 0))
 			name_site(p, symbols, p->sites + i);
 }
 

@@ -91,6 +91,8 @@ struct profile_site {
 						 * add up to it */
 	uint64_t most_blocks, most_bytes;	/* at a peak of its own */
 	double lived_s;				/* its blocks, together */
+	double growth;		/* bytes a second, of live bytes that rise
+				 * steadily; 0: they do not */
 };
 
 enum {

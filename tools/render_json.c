@@ -152,6 +152,15 @@ put_frame(FILE *to, const struct profile_frame *f)
 }
 
 static void
+put_rate(FILE *to, double growth)
+{
+	if (growth > 0)
+		fprintf(to, "%.3f", growth);
+	else
+		fputs("null", to);
+}
+
+static void
 put_site(FILE *to, const struct profile_site *s)
 {
 	fputs("\"stack\": [", to);
@@ -165,6 +174,8 @@ put_site(FILE *to, const struct profile_site *s)
 	    ", \"allocations\": %" PRIu64 ", \"temporary\": %" PRIu64,
 	    s->peak_bytes, s->live_bytes, s->live_blocks, s->allocated_bytes,
 	    s->allocations, s->temporary);
+	fputs(", \"growth_bytes_per_s\": ", to);
+	put_rate(to, s->growth);
 }
 
 static void

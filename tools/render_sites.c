@@ -2,10 +2,12 @@
 #include "render_sites.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli.h"
 #include "names.h"
+#include "room.h"
 
 enum {
 	CALLERS_SHOWN = 3,	/* when nobody says how many sites */
@@ -116,19 +118,13 @@ put_callers(const struct shown *s, const struct profile_site *site,
 		    depth - end);
 }
 
-/* The headline is who asked for memory, not by what means. */
+/* Behind what its line begins with.  The headline is who asked for memory,
+ * not by what means. */
 static void
-put_site(const struct shown *s, const struct profile_site *site)
+put_stack(const struct shown *s, const struct profile_site *site)
 {
 	unsigned headline = names_headline(site);
-	const struct order *o = s->order;
-	uint64_t value = order_value(site, &o->by);
-	uint64_t beside = order_value(site, &o->beside);
-	struct cli_text a, b;
 
-	fprintf(s->to, "%11s %5.1f%% %13s  ", text_of(value, &o->by, &a),
-	    s->all ? 100 * ((double)value / (double)s->all) : 0,
-	    text_of(beside, &o->beside, &b));
 	if (!site->depth) {
 		fputs("(stack unknown)\n", s->to);
 		return;
@@ -142,6 +138,20 @@ put_site(const struct shown *s, const struct profile_site *site)
 		fputc('\n', s->to);
 	}
 	put_callers(s, site, headline + 1);
+}
+
+static void
+put_site(const struct shown *s, const struct profile_site *site)
+{
+	const struct order *o = s->order;
+	uint64_t value = order_value(site, &o->by);
+	uint64_t beside = order_value(site, &o->beside);
+	struct cli_text a, b;
+
+	fprintf(s->to, "%11s %5.1f%% %13s  ", text_of(value, &o->by, &a),
+	    s->all ? 100 * ((double)value / (double)s->all) : 0,
+	    text_of(beside, &o->beside, &b));
+	put_stack(s, site);
 }
 
 static bool
@@ -241,6 +251,56 @@ put_leaks_head(const struct shown *s)
 	fputs(s->count ? "\n" : "", s->to);
 }
 
+static int
+by_growth(const void *a, const void *b)
+{
+	const double x = (*(const struct profile_site *const *)a)->growth;
+	const double y = (*(const struct profile_site *const *)b)->growth;
+
+	return (x < y) - (x > y);
+}
+
+/* As if all its blocks were as big as those that are live. */
+static void
+put_growing_site(const struct shown *s, const struct profile_site *site)
+{
+	double blocks = site->growth * ((double)site->live_blocks
+	    / (double)site->live_bytes);
+	struct cli_text a = cli_bytes((uint64_t)(site->growth + 0.5));
+	struct cli_text b = cli_bytes(site->live_bytes), c;
+
+	snprintf(c.text, sizeof c.text, "%.*f", blocks < 10 ? 2 : 0, blocks);
+	fprintf(s->to, "%11s %9s %10s  ", a.text, c.text, b.text);
+	put_stack(s, site);
+}
+
+/* Those whose live bytes rise steadily, most first. */
+static void
+put_growing(const struct shown *s)
+{
+	const struct profile_site **list = room_new(s->p->site_count,
+	    sizeof *list);
+	size_t count = 0, top;
+
+	for (size_t i = 0; i < s->p->site_count; i++)
+		if (s->p->sites[i].growth > 0 && !s->p->sites[i].suppressed)
+			list[count++] = s->p->sites + i;
+	qsort(list, count, sizeof *list, by_growth);
+	top = render_top(s->p, s->look, s->look->leaks ? count : RENDER_SITES);
+	if (count)
+		fprintf(s->to, "\n  growing      %zu site%s: live bytes rise "
+		    "steadily, to the end\n\n%11s %9s %10s  allocated by\n",
+		    count, cli_plural(count), "per second", "blocks/s",
+		    "live");
+	else if (s->look->leaks)
+		fputs("\n  growing      none\n", s->to);
+	for (size_t i = 0; i < count && i < top; i++)
+		put_growing_site(s, list[i]);
+	if (top < count)
+		fprintf(s->to, "%11s %zu more\n", "and", count - top);
+	free(list);
+}
+
 static void
 put_no_stacks(const struct shown *s)
 {
@@ -283,4 +343,5 @@ render_sites(FILE *to, const struct profile *p,
 	else if (s.count)
 		fprintf(to, "  top sites, by %s\n", s.order->title);
 	put_list(&s);
+	put_growing(&s);
 }

@@ -329,8 +329,7 @@ name_sites(struct result *result, struct profile *p)
 		    ? want.debug_paths : none);
 	order_sites(p, want.order);
 	names_give(p, result->symbols, shown);
-	if (want.leaks)
-		leaks_mark(&want.suppressed, p);
+	leaks_mark(&want.suppressed, p);
 }
 
 static void

@@ -16,12 +16,15 @@ sites_init(struct sites *s)
 {
 	*s = (struct sites){ 0 };
 	stacks_init(&s->stacks);
+	growth_start(&s->clock, 0);
 }
 
 void
 sites_free(struct sites *s)
 {
 	stacks_free(&s->stacks);
+	for (size_t i = 0; i < s->room; i++)
+		free(s->list[i].growth.low);
 	free(s->list);
 	free(s->last);
 }
@@ -51,10 +54,11 @@ site_at(struct sites *s, uint32_t number)
 
 /* One that is about to change. */
 static struct site *
-keep_peak(struct sites *s, uint32_t number)
+changing(struct sites *s, uint32_t number)
 {
 	struct site *site = site_at(s, number);
 
+	growth_before(&site->growth, &s->clock, site->live_bytes);
 	if (site->peak == s->peak)
 		return site;
 	site->peak = s->peak;
@@ -69,15 +73,17 @@ sites_change(struct sites *s, const struct block *come,
 {
 	struct site *site;
 
+	growth_now(&s->clock, ticks);
 	if (gone) {
-		site = keep_peak(s, gone->site);
+		site = changing(s, gone->site);
 		site->live_blocks--;
 		site->live_bytes -= gone->requested;
 		site->lived += ticks >> LIFE_SHIFT;
+		growth_after(&site->growth, site->live_bytes);
 	}
 	if (!come)
 		return;
-	site = keep_peak(s, come->site);
+	site = changing(s, come->site);
 	site->live_blocks++;
 	site->live_bytes += come->requested;
 	site->lived -= ticks >> LIFE_SHIFT;
@@ -90,9 +96,12 @@ sites_change(struct sites *s, const struct block *come,
 void
 sites_begin(struct sites *s, uint64_t ticks)
 {
+	growth_start(&s->clock, ticks);
 	for (size_t i = 0; i < s->room; i++) {
 		struct site *site = s->list + i;
 
+		free(site->growth.low);
+		site->growth = (struct growth){ .least = site->live_bytes };
 		site->most_bytes = site->live_bytes;
 		site->most_blocks = site->live_blocks;
 		site->lived = -site->live_blocks * (ticks >> LIFE_SHIFT);
@@ -156,18 +165,46 @@ add_up(struct profile_site *to, const struct site *site, uint64_t peak)
 	to->most_bytes += site->most_bytes;
 }
 
+/* To the history of several that are one, which is NULL at first. */
+static void
+add_growth(uint64_t **sum, struct site *site, const struct growth_clock *c)
+{
+	growth_before(&site->growth, c, site->live_bytes);
+	if (!site->growth.low)
+		return;
+	if (!*sum)
+		*sum = room_new(GROWTH_POINTS, sizeof **sum);
+	growth_add(*sum, &site->growth);
+}
+
+static void
+give_growth(struct profile *p, uint64_t **sums, const struct growth_clock *c,
+    double ticks_per_s)
+{
+	for (size_t i = 0; i < p->site_count; i++) {
+		if (sums[i])
+			p->sites[i].growth = growth_slope(sums[i], c->at + 1)
+			    / (double)c->width * ticks_per_s;
+		free(sums[i]);
+	}
+	free(sums);
+}
+
 /* Sites whose frames are the same are one. */
 static void
-give_sites(struct profile *p, const struct sites *s, uint64_t end,
+give_sites(struct profile *p, struct sites *s, uint64_t end,
     double ticks_per_s)
 {
 	size_t *at = room_new(s->stacks.frame_count, sizeof *at);
 	size_t most = s->stacks.site_count < s->room ? s->stacks.site_count
 	    : s->room;
 
+	uint64_t **sums = room_new(most, sizeof *sums);
+
 	p->sites = room_new(most, sizeof *p->sites);
+	growth_now(&s->clock, end);
 	for (size_t i = 0; i < most; i++) {
-		const struct site *site = s->list + i;
+		struct site *site = s->list + i;
 		uint32_t frame = s->stacks.sites[i];
 		uint64_t lived = site->lived
 		    + site->live_blocks * (end >> LIFE_SHIFT);
@@ -181,8 +218,10 @@ give_sites(struct profile *p, const struct sites *s, uint64_t end,
 		add_up(p->sites + at[frame] - 1, site, s->peak);
 		p->sites[at[frame] - 1].lived_s += (double)lived
 		    * (1 << LIFE_SHIFT) / ticks_per_s;
+		add_growth(sums + at[frame] - 1, site, &s->clock);
 	}
 	free(at);
+	give_growth(p, sums, &s->clock, ticks_per_s);
 }
 
 static void
@@ -221,7 +260,7 @@ give_tree(struct profile *p, const struct stacks *s)
 }
 
 void
-sites_give(struct profile *p, const struct sites *s, uint64_t end,
+sites_give(struct profile *p, struct sites *s, uint64_t end,
     double ticks_per_s)
 {
 	size_t bytes = s->stacks.site_count * sizeof *p->site_frames;

@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "growth.h"
 #include "profile.h"
 #include "replay.h"
 
@@ -21,6 +22,7 @@ struct site {
 	uint64_t peak;				/* that one's number */
 	uint64_t most_blocks, most_bytes;
 	uint64_t lived;		/* when blocks went, less when they came */
+	struct growth growth;
 };
 
 struct sites {
@@ -31,6 +33,7 @@ struct sites {
 	uint64_t *last;			/* by thread: its newest block, if that
 					 * is not freed */
 	size_t last_room;
+	struct growth_clock clock;
 };
 
 void sites_init(struct sites *s);
@@ -40,7 +43,7 @@ void sites_free(struct sites *s);
 void sites_change(struct sites *s, const struct block *come,
     const struct block *gone, uint64_t ticks);
 
-/* What is live now has lived from now on. */
+/* What is live now has lived, and growth counts, from now on. */
 void sites_begin(struct sites *s, uint64_t ticks);
 
 /* The program has more live bytes than ever before. */
@@ -55,7 +58,7 @@ void sites_count_come(struct sites *s, const struct block *block);
 bool sites_count_free(struct sites *s, const struct replay_step *step);
 
 /* Into P, which is nothing of it yet; lives last until END. */
-void sites_give(struct profile *p, const struct sites *s, uint64_t end,
+void sites_give(struct profile *p, struct sites *s, uint64_t end,
     double ticks_per_s);
 
 #endif

@@ -73,10 +73,10 @@ static const struct profile_frame *stacks[][4] = {
 };
 static struct profile_site sites[] = {
 	{ 1, stacks[0], 4, false, 10, 1000, 4, 2, 200, 3, 3072,
-	    3, 3072, 1.5 },
+	    3, 3072, 1.5, 50 },
 	{ 2, stacks[1], 1, true, 20, 900, 0, 5, 824, 1, 1024,
-	    5, 1024, 20 },
-	{ 0, NULL, 0, false, 1, 1, 0, 0, 0, 0, 0, 1, 1, 0 },
+	    5, 1024, 20, 0 },
+	{ 0, NULL, 0, false, 1, 1, 0, 0, 0, 0, 0, 1, 1, 0, 0 },
 };
 
 static struct profile
@@ -243,7 +243,7 @@ START_TEST(json_of_sites_is_as_it_was)
 	text = looked("json", &p, 1, (struct render_look){ .leaks = true,
 	    .top = 1 });
 	ck_assert_ptr_nonnull(strstr(text, "\"temporary\": 4, "
-	    "\"suppressed\": false }]"));
+	    "\"growth_bytes_per_s\": 50.000, \"suppressed\": false }]"));
 }
 END_TEST
 
