@@ -87,9 +87,9 @@ _heaphook_report() {
 		return ;;
 	esac
 	if [[ $cur == -* && $prev != -o && $prev != --output &&
-		$prev != --suppress ]]; then
+		$prev != --suppress && $prev != --diff ]]; then
 		_heaphook_words '--from --to --thread --pid --rank --top --sort
-			--leaks --suppress --debug-path --dump -f --format
+			--leaks --suppress --diff --debug-path --bundle --dump -f --format
 			-o --output -q --quiet -h --help -V --version' "$cur"
 	else
 		_heaphook_files "$cur"

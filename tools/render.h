@@ -11,6 +11,8 @@
 #include "profile.h"
 #include "order.h"
 
+struct diff;
+
 struct render_look {
 	unsigned columns;	/* of the terminal */
 	bool utf8;		/* it can show */
@@ -19,6 +21,7 @@ struct render_look {
 	size_t top;		/* how many sites to show; 0: as many as
 				 * there is place for */
 	bool leaks;		/* show what is live at the end */
+	const struct diff *diff;	/* show what changed; NULL: not asked */
 };
 
 /* What a form is about: forms that other viewers read have no place for more

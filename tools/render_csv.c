@@ -6,6 +6,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "diff.h"
+#include "render_util.h"
+
 /* Quotes are doubled, what cannot be seen is U+FFFD. */
 static void
 put_inside(FILE *to, const char *text)
@@ -94,11 +97,83 @@ put_row(FILE *to, const struct profile *list, size_t count,
 	fputs("\r\n", to);
 }
 
+/* Functions, the outermost first, as in folded stacks. */
+static void
+put_stack(FILE *to, const struct profile_site *site)
+{
+	char room[RENDER_NAME];
+
+	fputc('"', to);
+	for (unsigned i = site->depth; i-- > 0;) {
+		put_inside(to, render_name(site->stack[i], room));
+		fputs(i ? ";" : "", to);
+	}
+	fputc('"', to);
+}
+
+static void
+put_change(FILE *to, const struct profile_number *before,
+    const struct profile_number *now)
+{
+	uint64_t b = before->value, n = now->value;
+
+	fputc(',', to);
+	if (before->known)
+		fprintf(to, "%" PRIu64, b);
+	fputc(',', to);
+	if (now->known)
+		fprintf(to, "%" PRIu64, n);
+	fputc(',', to);
+	if (before->known && now->known)
+		fprintf(to, "%s%" PRIu64, n < b ? "-" : "", n < b ? b - n
+		    : n - b);
+	fputc(',', to);
+	if (before->known && now->known && b)
+		fprintf(to, "%.2f", 100 * ((double)n / (double)b - 1));
+	fputs("\r\n", to);
+}
+
+static void
+put_diff_site(FILE *to, const struct diff_site *s,
+    const struct order_column *c)
+{
+	fputs(s->is_new ? "new," : s->is_gone ? "gone," : "site,", to);
+	put_stack(to, s->shown);
+	put_change(to, &(struct profile_number){ true, order_value(&s->before,
+	    c) }, &(struct profile_number){ true, order_value(&s->now, c) });
+}
+
+static void
+put_diff(FILE *to, const struct diff *d, const struct render_look *look)
+{
+	const struct order *order = look->order ? look->order : orders;
+
+	fputs("what,name,before,now,change,percent\r\n", to);
+	for (const struct diff_total *t = diff_totals; t->name; t++) {
+		fprintf(to, "total,%s", t->name);
+		put_change(to, diff_value(d->before, t),
+		    diff_value(d->now, t));
+	}
+	for (size_t i = 0; i < d->size_count; i++) {
+		const struct diff_size *s = d->sizes + i;
+
+		fprintf(to, "size,%" PRIu64 "-%" PRIu64, s->from, s->to);
+		put_change(to, &(struct profile_number){ true, s->before },
+		    &(struct profile_number){ true, s->now });
+	}
+	for (size_t i = 0; i < d->site_count && (!look->top || i < look->top);
+	    i++)
+		put_diff_site(to, d->sites + i, &order->by);
+}
+
 void
 render_csv(FILE *to, const struct profile *list, size_t count,
     const struct render_look *look)
 {
-	(void)look;
+	if (look->diff) {
+		put_diff(to, look->diff, look);
+		return;
+	}
 	put_row(to, list, count, NULL);
 	for (size_t i = 0; i < count; i++)
 		put_row(to, list, count, list + i);

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <math.h>
 
+#include "diff.h"
 #include "render_util.h"
 
 #define KEY	"      "	/* how far keys of a log are to the right */
@@ -161,14 +162,21 @@ put_rate(FILE *to, double growth)
 }
 
 static void
-put_site(FILE *to, const struct profile_site *s)
+put_stack(FILE *to, const struct profile_site *s)
 {
 	fputs("\"stack\": [", to);
 	for (unsigned i = 0; i < s->depth; i++) {
 		fputs(i ? ",\n" KEY "    " : "", to);
 		put_frame(to, s->stack[i]);
 	}
-	fprintf(to, "],\n" KEY "    \"peak_bytes\": %" PRIu64
+	fputs("],\n" KEY "    ", to);
+}
+
+static void
+put_site(FILE *to, const struct profile_site *s)
+{
+	put_stack(to, s);
+	fprintf(to, "\"peak_bytes\": %" PRIu64
 	    ", \"live_bytes\": %" PRIu64 ", \"live_blocks\": %" PRIu64
 	    ",\n" KEY "    \"allocated_bytes\": %" PRIu64
 	    ", \"allocations\": %" PRIu64 ", \"temporary\": %" PRIu64,
@@ -222,6 +230,90 @@ put_log(FILE *to, const struct profile *p, const struct render_look *look)
 	fputs(",\n" KEY "\"pool\": null\n    }", to);
 }
 
+/* "before", "now" and the difference; percent of what was before. */
+static void
+put_change(FILE *to, const struct profile_number *before,
+    const struct profile_number *now)
+{
+	bool known = before->known && now->known, less = now->value
+	    < before->value;
+
+	fputs("{ \"before\": ", to);
+	put_number(to, before);
+	fputs(", \"now\": ", to);
+	put_number(to, now);
+	fputs(known && less ? ", \"change\": -" : ", \"change\": ", to);
+	put_number(to, &(struct profile_number){ known, less ? before->value
+	    - now->value : now->value - before->value });
+	fputs(", \"percent\": ", to);
+	if (known && before->value)
+		fprintf(to, "%.2f", 100 * ((double)now->value
+		    / (double)before->value - 1));
+	else
+		fputs("null", to);
+	fputs(" }", to);
+}
+
+static void
+put_diff_site(FILE *to, const struct diff_site *s)
+{
+	put_stack(to, s->shown);
+	fprintf(to, "\"state\": \"%s\"", s->is_new ? "new" : s->is_gone
+	    ? "gone" : "both");
+	for (const struct render_value *v = render_values; v->name; v++) {
+		fprintf(to, ",\n" KEY "    \"%s\": ", v->name);
+		put_change(to, &(struct profile_number){ true,
+		    render_value_of(&s->before, v) }, &(struct profile_number){
+		    true, render_value_of(&s->now, v) });
+	}
+	fputs(" }", to);
+}
+
+static void
+put_diff_sizes(FILE *to, const struct diff *d)
+{
+	begin_list(to, "sizes");
+	for (size_t i = 0; i < d->size_count; i++) {
+		const struct diff_size *s = d->sizes + i;
+
+		begin_item(to, i);
+		fprintf(to, "\"from\": %" PRIu64 ", \"to\": %" PRIu64
+		    ", \"allocations\": ", s->from, s->to);
+		put_change(to, &(struct profile_number){ true, s->before },
+		    &(struct profile_number){ true, s->now });
+		fputs(" }", to);
+	}
+	fputc(']', to);
+}
+
+static void
+put_diff(FILE *to, const struct diff *d, const struct render_look *look)
+{
+	size_t top = look->top && look->top < d->site_count ? look->top
+	    : d->site_count;
+
+	fputs(",\n  \"diff\": {\n" KEY "\"path\": ", to);
+	render_quote(to, d->before->path);
+	fputs(",\n" KEY "\"totals\": {", to);
+	for (const struct diff_total *t = diff_totals; t->name; t++) {
+		fprintf(to, "%s\n" KEY "  \"%s\": ", t == diff_totals ? ""
+		    : ",", t->name);
+		put_change(to, diff_value(d->before, t),
+		    diff_value(d->now, t));
+	}
+	fputs(" }", to);
+	put_diff_sizes(to, d);
+	if (d->has_sites)
+		begin_list(to, "sites");
+	else
+		fputs(",\n" KEY "\"sites\": null", to);
+	for (size_t i = 0; i < top; i++) {
+		begin_item(to, i);
+		put_diff_site(to, d->sites + i);
+	}
+	fputs(d->has_sites ? "]\n    }" : "\n    }", to);
+}
+
 void
 render_json(FILE *to, const struct profile *list, size_t count,
     const struct render_look *look)
@@ -233,5 +325,8 @@ render_json(FILE *to, const struct profile *list, size_t count,
 		fputs(i ? ",\n" : "\n", to);
 		put_log(to, list + i, look);
 	}
-	fputs("],\n  \"job\": null\n}\n", to);
+	fputs("],\n  \"job\": null", to);
+	if (look->diff)
+		put_diff(to, look->diff, look);
+	fputs("\n}\n", to);
 }

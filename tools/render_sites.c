@@ -7,15 +7,8 @@
 
 #include "cli.h"
 #include "names.h"
+#include "render_stack.h"
 #include "room.h"
-
-enum {
-	CALLERS_SHOWN = 3,	/* when nobody says how many sites */
-	CALLERS_MOST = 12,
-	SITE_COLUMNS = 34,	/* before the headline */
-	CALLER_COLUMNS = 14,	/* before a caller */
-	PLACE_BYTES = 256,
-};
 
 /* Two lists in one: sites, and sites that are leaks. */
 struct shown {
@@ -34,112 +27,6 @@ text_of(uint64_t value, const struct order_column *c, struct cli_text *t)
 	return t->text;
 }
 
-/* Where a frame is, for behind its function. */
-static void
-find_place(const struct profile_frame *f, char *place)
-{
-	const struct profile_object *o = f->call->object;
-	const char *object = o && o->path ? names_last(o->path) : "";
-
-	if (f->file && f->line)
-		snprintf(place, PLACE_BYTES, "%s:%u", names_last(f->file),
-		    f->line);
-	else if (f->file)
-		snprintf(place, PLACE_BYTES, "%s", names_last(f->file));
-	else if (f->function)
-		snprintf(place, PLACE_BYTES, "%s", object);
-	else
-		snprintf(place, PLACE_BYTES, "%s%s0x%" PRIx64, object,
-		    *object ? "+" : "", f->call->address);
-}
-
-/* "function (file:line)" or "object+0xoffset": of what is too long the
- * function is cut. */
-static void
-put_frame(const struct shown *s, const struct profile_frame *f,
-    unsigned columns)
-{
-	char place[PLACE_BYTES];
-	unsigned around, left;
-	bool utf8 = s->look->utf8;
-
-	find_place(f, place);
-	if (!f->function) {
-		render_put(s->to, place, columns, utf8);
-		return;
-	}
-	around = *place ? (unsigned)strlen(place) + 3 : 0;
-	left = columns > around + 12 ? columns - around : 12;
-	if (strlen(f->function) <= left) {
-		render_put(s->to, f->function, left, utf8);
-	} else {
-		render_put(s->to, f->function, left - 3, utf8);
-		fputs("...", s->to);
-	}
-	if (*place) {
-		fputs(" (", s->to);
-		render_put(s->to, place, PLACE_BYTES, utf8);
-		fputc(')', s->to);
-	}
-}
-
-/* Nobody asks who called main, whose name may be unknown. */
-static unsigned
-depth_of(const struct profile_site *site)
-{
-	for (unsigned i = 0; i < site->depth; i++) {
-		const char *function = site->stack[i]->function;
-
-		if (function && !strcmp(function, "main"))
-			return i + 1;
-		if (i && function && !strncmp(function, "__libc_start_", 13))
-			return i;
-	}
-	return site->depth;
-}
-
-static void
-put_callers(const struct shown *s, const struct profile_site *site,
-    unsigned from)
-{
-	unsigned most = s->look->top || s->look->leaks ? CALLERS_MOST
-	    : CALLERS_SHOWN;
-	unsigned depth = depth_of(site);
-	unsigned end = depth > from + most ? from + most : depth;
-
-	for (unsigned i = from; i < end; i++) {
-		fprintf(s->to, "%*s", CALLER_COLUMNS, "");
-		put_frame(s, site->stack[i],
-		    s->look->columns - CALLER_COLUMNS);
-		fputc('\n', s->to);
-	}
-	if (end < depth)
-		fprintf(s->to, "%*sand %u more\n", CALLER_COLUMNS, "",
-		    depth - end);
-}
-
-/* Behind what its line begins with.  The headline is who asked for memory,
- * not by what means. */
-static void
-put_stack(const struct shown *s, const struct profile_site *site)
-{
-	unsigned headline = names_headline(site);
-
-	if (!site->depth) {
-		fputs("(stack unknown)\n", s->to);
-		return;
-	}
-	put_frame(s, site->stack[headline], s->look->columns - SITE_COLUMNS);
-	fputc('\n', s->to);
-	if (headline) {
-		fprintf(s->to, "%*sby ", CALLER_COLUMNS, "");
-		put_frame(s, site->stack[headline - 1],
-		    s->look->columns - CALLER_COLUMNS - 3);
-		fputc('\n', s->to);
-	}
-	put_callers(s, site, headline + 1);
-}
-
 static void
 put_site(const struct shown *s, const struct profile_site *site)
 {
@@ -151,7 +38,7 @@ put_site(const struct shown *s, const struct profile_site *site)
 	fprintf(s->to, "%11s %5.1f%% %13s  ", text_of(value, &o->by, &a),
 	    s->all ? 100 * ((double)value / (double)s->all) : 0,
 	    text_of(beside, &o->beside, &b));
-	put_stack(s, site);
+	render_stack(s->to, s->look, site);
 }
 
 static bool
@@ -271,7 +158,7 @@ put_growing_site(const struct shown *s, const struct profile_site *site)
 
 	snprintf(c.text, sizeof c.text, "%.*f", blocks < 10 ? 2 : 0, blocks);
 	fprintf(s->to, "%11s %9s %10s  ", a.text, c.text, b.text);
-	put_stack(s, site);
+	render_stack(s->to, s->look, site);
 }
 
 /* Those whose live bytes rise steadily, most first. */

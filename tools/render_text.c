@@ -10,6 +10,7 @@
 
 #include "chart.h"
 #include "cli.h"
+#include "render_diff.h"
 #include "render_sites.h"
 #include "room.h"
 
@@ -413,6 +414,12 @@ void
 render_text(FILE *to, const struct profile *list, size_t count,
     const struct render_look *look)
 {
+	if (look->diff && count) {
+		put_identity(to, list, look);
+		render_diff(to, look->diff, look);
+		put_problems(to, list, look);
+		return;
+	}
 	for (size_t i = 0; look->leaks && i < count; i++) {
 		fputs(i ? "\n" : "", to);
 		put_leaks(to, list + i, look);

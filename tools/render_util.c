@@ -95,3 +95,15 @@ render_frames(const struct profile *p)
 		first[i + 1] = first[i] + p->calls[i].frame_count;
 	return first;
 }
+
+#define VALUE(name, unit) { #name, unit, offsetof(struct profile_site, name) }
+
+const struct render_value render_values[] = {
+	VALUE(peak_bytes, "bytes"),
+	VALUE(live_bytes, "bytes"),
+	VALUE(live_blocks, "count"),
+	VALUE(allocated_bytes, "bytes"),
+	VALUE(allocations, "count"),
+	VALUE(temporary, "count"),
+	{ NULL, NULL, 0 }
+};

@@ -40,6 +40,9 @@ struct render_value {
 	size_t offset;		/* in struct profile_site */
 };
 
+/* Its columns, to a NULL name. */
+extern const struct render_value render_values[];
+
 static inline uint64_t
 render_value_of(const struct profile_site *site, const struct render_value *v)
 {
