@@ -12,7 +12,11 @@
 #include "pool.h"
 #include "record.h"
 
-enum { KEPT_PART = 20 };	/* of the pool may be kept by all, 5 % */
+enum {
+	KEPT_PART = 20,		/* of the pool may be kept by all, 5 %, */
+	SHARED_PART = 4,	/* and of that what is for any thread, at
+				 * least */
+};
 
 struct rt_heap rt_heap;
 struct rt_settings rt_settings;
@@ -44,6 +48,7 @@ find_oneself(void)
 	tlsf_init(&rt_heap.tlsf);
 	tlsf_depot_init(&rt_heap.depot, 0);
 	rt_heap.threads = rt_heap.orphans = NULL;
+	rt_heap.caches = 0;
 	rt_mine = &rt_thread_none;
 	rt_settings.thread_cache = 0;
 }
@@ -92,7 +97,12 @@ rt_heap_unlock_slowly(void)
 void
 rt_heap_bound(void)
 {
-	tlsf_depot_bound(&rt_heap.depot, rt_heap.tlsf.total / KEPT_PART);
+	uint64_t most = rt_heap.tlsf.total / KEPT_PART;
+	uint64_t each = rt_settings.thread_cache, shared = most / SHARED_PART;
+
+	if (each && rt_heap.caches < (most - shared) / each)
+		shared = most - rt_heap.caches * each;
+	tlsf_depot_bound(&rt_heap.depot, most, shared);
 }
 
 /* What is kept for nothing better comes back before the pool grows. */

@@ -4,6 +4,7 @@
 #ifndef RT_HEAP_H
 #define RT_HEAP_H
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -29,19 +30,28 @@ struct rt_locks {
 				 * the kernel fills all this with zeros there */
 };
 
+enum { RT_LINE = 64 };		/* bytes of a cache line */
+
 struct rt_heap {
-	struct tlsf tlsf;
-	struct tlsf_depot depot;
-	struct rt_thread *threads;	/* that have a cache */
-	struct rt_thread *orphans;	/* whose thread a fork left behind */
-	uint64_t growths;
+	_Alignas(RT_LINE) struct tlsf tlsf;
+	_Alignas(RT_LINE) struct tlsf_depot depot;
 	uint64_t takes, gives;		/* calls that no cache served, or one
 					 * whose thread has ended */
-	uint64_t failed;		/* requests answered with NULL */
 	bool forks;		/* who holds it forks, and may come back */
 	bool within;		/* its lock is held: what a child of a fork
 				 * that asked nobody looks at */
+	unsigned caches;		/* of threads */
+	struct rt_thread *threads;	/* that have a cache */
+	struct rt_thread *orphans;	/* whose thread a fork left behind */
+	uint64_t growths;
+	uint64_t failed;		/* requests answered with NULL */
 };
+
+static_assert(offsetof(struct tlsf, powers) % RT_LINE == 0
+    && offsetof(struct tlsf, fault) - offsetof(struct tlsf, powers) < RT_LINE
+    && offsetof(struct rt_heap, depot.granted) / RT_LINE
+    == offsetof(struct rt_heap, within) / RT_LINE,
+    "each call comes by these two lines");
 
 extern HH_OWN struct rt_heap rt_heap;
 extern HH_OWN struct rt_locks *rt_locks;
@@ -99,7 +109,8 @@ struct rt_totals {
 
 struct rt_totals rt_heap_totals(void);
 
-/* What all caches may keep is a part of the pool as it is now. */
+/* What all caches may keep is a part of the pool as it is now, and what they
+ * exchange is what the threads leave of it. */
 void rt_heap_bound(void);
 
 /* Before, and after in parent and child, with both locks held between. */

@@ -50,6 +50,8 @@ give_back(struct rt_thread *thread)
 		rt_heap.gives += tlsf_cache_kept(&thread->cache).puts;
 		unlink_locked(thread);
 		tlsf_free(&rt_heap.tlsf, thread);
+		rt_heap.caches--;
+		rt_heap_bound();
 	}
 	rt_heap_unlock();
 	return more;
@@ -99,8 +101,11 @@ rt_thread_begin(void)
 	if (!has_key || !rt_settings.thread_cache || !rt_heap_lock())
 		return;
 	thread = make_locked();
-	if (thread)
+	if (thread) {
 		link_locked(thread, &rt_heap.threads);
+		rt_heap.caches++;
+		rt_heap_bound();
+	}
 	rt_heap_unlock();
 	if (!thread)
 		return;
@@ -126,7 +131,9 @@ rt_thread_survive(void)
 			continue;
 		unlink_locked(t);
 		link_locked(t, &rt_heap.orphans);
+		rt_heap.caches--;
 	}
+	rt_heap_bound();
 }
 
 void

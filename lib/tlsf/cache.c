@@ -46,16 +46,28 @@ bytes_of(unsigned label)
 	return tlsf_label_size(label) + TLSF_OVERHEAD;
 }
 
-static unsigned
-slots_of(unsigned label)
-{
-	uint64_t slots = MAGAZINE_BYTES / bytes_of(label);
+/* How long magazines may become: a thread's, and what threads exchange, plain
+ * and aligned. */
+struct length {
+	unsigned slots, bytes;
+};
 
-	return slots < MAGAZINE_SLOTS ? (unsigned)slots : MAGAZINE_SLOTS;
+static const struct length of_thread = { MAGAZINE_SLOTS, MAGAZINE_BYTES };
+static const struct length of_depot[2] = {
+	{ DEPOT_SLOTS, DEPOT_BYTES }, { DEPOT_ALIGNED_SLOTS, MAGAZINE_BYTES },
+};
+
+static unsigned
+slots_of(const struct length *most, unsigned label)
+{
+	uint64_t slots = most->bytes / bytes_of(label);
+
+	return slots < most->slots ? (unsigned)slots : most->slots;
 }
 
-void
-tlsf_cache_init(struct tlsf_cache *c, uint64_t most)
+static void
+init(struct tlsf_cache *c, uint64_t most, const struct length *plain,
+    const struct length *aligned)
 {
 	unsigned first = 0;
 
@@ -70,24 +82,32 @@ tlsf_cache_init(struct tlsf_cache *c, uint64_t most)
 		struct tlsf_magazine *m = &c->magazines[label];
 
 		m->top = m->first = m->end = (uint16_t)first;
-		first += slots_of(label);
+		first += slots_of(label < LABEL_PLAIN ? plain : aligned,
+		    label);
 		m->last = (uint16_t)first;
 	}
 	assert(first <= CACHE_SLOTS);
 }
 
 void
-tlsf_depot_bound(struct tlsf_depot *d, uint64_t most)
+tlsf_cache_init(struct tlsf_cache *c, uint64_t most)
 {
-	d->most = d->cache.most = most;
+	init(c, most, &of_thread, &of_thread);
+}
+
+void
+tlsf_depot_bound(struct tlsf_depot *d, uint64_t most, uint64_t shared)
+{
+	d->most = most;
+	d->cache.most = shared;
 }
 
 void
 tlsf_depot_init(struct tlsf_depot *d, uint64_t most)
 {
-	tlsf_cache_init(&d->cache, most);
+	init(&d->cache, most, &of_depot[0], &of_depot[1]);
 	d->granted = 0;
-	tlsf_depot_bound(d, most);
+	tlsf_depot_bound(d, most, most);
 	for (unsigned label = 0; label < LABELS; label++)
 		d->bytes[label] = tlsf_label_size(label)
 		    ? (uint32_t)bytes_of(label) : 0;

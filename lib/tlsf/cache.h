@@ -42,6 +42,9 @@ enum {
 
 	MAGAZINE_SLOTS = 32,		/* shorter ones cost threads dearly */
 	MAGAZINE_BYTES = 65536,		/* for big blocks there are fewer */
+	DEPOT_SLOTS = 64,		/* what threads exchange: the more, the */
+	DEPOT_BYTES = 4 * MAGAZINE_BYTES, /* seldomer they need the heap */
+	DEPOT_ALIGNED_SLOTS = 12,
 	CACHE_SLOTS = 5300,		/* of all magazines */
 	CACHE_BATCH = 16,	/* from and to the depot at once, at most */
 	CACHE_FIRST = 2,	/* slots that a magazine starts with: as many
@@ -73,9 +76,9 @@ struct tlsf_cache {
 /* What threads exchange: a cache of nobody, and the sum of all grants. */
 struct tlsf_depot {
 	struct tlsf_cache cache;
+	uint32_t bytes[LABELS];	/* of a block with overhead; 0: not kept */
 	uint64_t granted;	/* of all caches and this */
 	uint64_t most;		/* what that may become */
-	uint32_t bytes[LABELS];	/* of a block with overhead; 0: not kept */
 };
 
 /* The label by total units, for plain requests. */
@@ -185,8 +188,9 @@ tlsf_step_up(size_t size)
 void tlsf_cache_init(struct tlsf_cache *c, uint64_t most);
 void tlsf_depot_init(struct tlsf_depot *d, uint64_t most);
 
-/* All of them may be granted MOST from now on, which is not less. */
-void tlsf_depot_bound(struct tlsf_depot *d, uint64_t most);
+/* All of them may be granted MOST from now on, which is not less, and the
+ * depot itself SHARED of that. */
+void tlsf_depot_bound(struct tlsf_depot *d, uint64_t most, uint64_t shared);
 
 /* tlsf_usable() without a call: of a block whose mark says TLSF_USED. */
 static inline size_t

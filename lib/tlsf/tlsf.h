@@ -123,19 +123,23 @@ struct tlsf_area;
 
 struct tlsf {
 	struct tlsf_free *lists[TLSF_LISTS];	/* first, for tlsf.c's sake */
-	uint64_t powers;			/* a bit: some list of it */
-	uint32_t steps[TLSF_POWERS];		/* a bit: that list */
+
+	/* What each call comes by is one cache line, which processors that
+	 * take turns must hand to each other. */
+	uint64_t powers;	/* a bit: some list of it */
 	uintptr_t low;		/* the first block's address, of all areas */
 	uint64_t span;		/* units from there, the last end included */
-	struct tlsf_area *areas;
-	uintptr_t piece;	/* last handed in that was too small, */
-	size_t piece_bytes;	/* and may be touched by the next */
-	uint64_t total;		/* of all areas, with all overhead */
 	uint64_t used;		/* blocks in use, with their overhead */
 	uint64_t peak;		/* the most that used has been */
 	uint64_t blocks;	/* in use */
+	uint64_t total;		/* of all areas, with all overhead */
 	enum tlsf_fault fault;	/* the first that was found */
+
+	uint32_t steps[TLSF_POWERS];		/* a bit: that list */
 	const void *fault_at;	/* the block it was found at */
+	struct tlsf_area *areas;
+	uintptr_t piece;	/* last handed in that was too small, */
+	size_t piece_bytes;	/* and may be touched by the next */
 };
 
 void tlsf_init(struct tlsf *t);
