@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "bundle.h"
 #include "room.h"
 
 /* A cut file lacks what comes last: a section, or the table of them. */
@@ -90,12 +91,14 @@ is_good(int fd, const struct symbols_object *object, char why[BUILDS_WHY])
 	return good;
 }
 
-/* NONBLOCK: a log may name a pipe. */
+/* NONBLOCK: a log may name a pipe.  A folder may be a bundle. */
 static int
 try(const char *path, const struct symbols_object *object, char why[BUILDS_WHY])
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 
+	if (fd < 0 && errno == ENOTDIR)
+		fd = bundle_open(path);
 	if (fd < 0) {
 		snprintf(why, BUILDS_WHY, errno == ENOENT ? "is gone"
 		    : "cannot be read: %s", strerror(errno));
@@ -167,16 +170,35 @@ try_below(const struct symbols_object *object, const char *folder, char **path)
 	return fd;
 }
 
+/* What was packed with the log comes before what is here by now; without an
+ * id only that is known to be the very file. */
+static int
+try_packed(const struct symbols_object *object, const char *folder,
+    char **path)
+{
+	struct stat st;
+
+	if (!object->build_id_bytes)
+		return try_at(object, path, "%s/no-build-id%s", folder,
+		    object->path);
+	return !stat(folder, &st) && S_ISREG(st.st_mode)
+	    ? try_by_id(object, folder, "", path) : -1;
+}
+
 int
 builds_open(const struct symbols_object *object, const char *const *folders,
     char **path, char why[BUILDS_WHY])
 {
-	int fd;
+	int fd = -1;
 
 	if (!strchr(object->path, '/')) {
 		snprintf(why, BUILDS_WHY, "is not a file");
 		return -1;
 	}
+	for (unsigned i = 0; fd < 0 && folders[i]; i++)
+		fd = try_packed(object, folders[i], path);
+	if (fd >= 0)
+		return fd;
 	fd = try(object->path, object, why);
 	if (fd >= 0)
 		*path = room_text(object->path, strlen(object->path));

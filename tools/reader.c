@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "bundle.h"
 #include "process.h"
 #include "room.h"
 #include "scan.h"
@@ -23,9 +24,12 @@ reader_read(struct reader *r, uint64_t at, void *to, size_t bytes)
 {
 	size_t got = 0;
 
+	/* What follows in a bundle is none of it. */
+	if (r->base && bytes > r->bytes - (at < r->bytes ? at : r->bytes))
+		bytes = at < r->bytes ? (size_t)(r->bytes - at) : 0;
 	while (got < bytes) {
 		ssize_t n = pread(r->fd, (char *)to + got, bytes - got,
-		    (off_t)(at + got));
+		    (off_t)(r->base + at + got));
 
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -84,18 +88,31 @@ check_header(struct reader *r, size_t got)
 	return NULL;
 }
 
+static void
+open_part(struct reader *r, struct bundle_part *part)
+{
+	r->fd = bundle_find(r->path, part);
+	r->base = part->at;
+}
+
 static const char *
 open_file(struct reader *r, struct stat *st)
 {
+	struct bundle_part part = { 0 };
+
 	/* Not to hang on a pipe that nobody writes into. */
 	r->fd = open(r->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (r->fd < 0 && errno == ENOTDIR)
+		open_part(r, &part);
 	if (r->fd < 0 || fstat(r->fd, st))
 		return strerror(errno);
 	if (S_ISDIR(st->st_mode))
 		return "a directory; expected a heaphook log";
 	if (!S_ISREG(st->st_mode))
 		return "not a regular file; expected a heaphook log";
-	r->bytes = (uint64_t)st->st_size;
+	r->bytes = r->base ? part.bytes : (uint64_t)st->st_size;
+	if (r->base)
+		st->st_mtim = (struct timespec){ .tv_sec = part.changed };
 	return NULL;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A log as a file: opened, checked, its chunks found.  No byte of it is
- * trusted; what is not good is left out and named in `problems`. */
+/* A log as a file, or as a part of a bundle (BUNDLE/NAME): opened, checked,
+ * its chunks found.  No byte of it is trusted; what is not good is left out
+ * and named in `problems`. */
 #ifndef TOOLS_READER_H
 #define TOOLS_READER_H
 
@@ -39,8 +40,10 @@ enum reader_state {
 struct reader {
 	char *path;
 	int fd;
+	uint64_t base;			/* where in the file it begins: not 0
+					 * in a bundle */
 	enum reader_state state;
-	uint64_t bytes;			/* of the file when it was opened */
+	uint64_t bytes;			/* of the log when it was opened */
 	uint64_t done;			/* of its chunks, read since */
 	struct log_head head;
 	struct reader_chunk *chunks;

@@ -19,6 +19,8 @@
 #include "dump.h"
 #include "leaks.h"
 #include "names.h"
+#include "operands.h"
+#include "pack.h"
 #include "profile.h"
 #include "progress.h"
 #include "reader.h"
@@ -207,24 +209,62 @@ put_events(struct result *result)
 	reader_close(&log);
 }
 
+/* --bundle, and no report. */
+static int
+pack(char **logs)
+{
+	static const char *const none[] = { NULL };
+	int status;
+
+	progress_begin(1, !want.quiet);
+	progress_next();
+	status = pack_logs(want.bundle, logs, want.debug_paths
+	    ? want.debug_paths : none, progress_show);
+	progress_end();
+	free(want.debug_paths);
+	return status;
+}
+
+/* A bundle with one log may be compared with. */
+static void
+open_before(struct operands *before)
+{
+	if (!want.before)
+		return;
+	operands_add(before, want.before, want_debug_path);
+	if (before->unusable)
+		exit(WANT_UNUSABLE);
+	if (before->count > 1)
+		cli_misuse("--diff compares with one log, and in %s are %zu",
+		    want.before, before->count);
+	want.before = *before->logs;
+}
+
 int
 main(int argc, char **argv)
 {
 	struct result result = { 0 };
+	struct operands named = { 0 }, old = { 0 };
 	struct render_look look;
 	struct profile before = { 0 };
 	struct diff diff = { 0 };
 
 	want_take(argc, argv);
+	if (want.packs)
+		return pack(argv + optind);
 	open_output(argc, argv);
+	open_before(&old);
+	for (int i = optind; i < argc; i++)
+		operands_add(&named, argv[i], want_debug_path);
+	result.unusable = named.unusable;
 	look = find_look();
 	result.look = &look;
-	result.list = room_new((size_t)(argc - optind), sizeof *result.list);
-	progress_begin((size_t)(argc - optind) + !!want.before, !want.quiet
+	result.list = room_new(named.count, sizeof *result.list);
+	progress_begin(named.count + !!want.before, !want.quiet
 	    && !(want.dump && isatty(STDOUT_FILENO)));
-	for (int i = optind; i < argc; i++) {
+	for (size_t i = 0; i < named.count; i++) {
 		progress_next();
-		read_log(&result, argv[i]);
+		read_log(&result, named.logs[i]);
 	}
 	if (!result.count && !result.unusable) {
 		warn("none of the logs is of this process or rank");
@@ -245,6 +285,8 @@ main(int argc, char **argv)
 	if (result.symbols)
 		symbols_close(result.symbols);
 	leaks_free(&want.suppressed);
+	operands_free(&named);
+	operands_free(&old);
 	free(want.debug_paths);
 	return result.unusable ? WANT_UNUSABLE : 0;
 }

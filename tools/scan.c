@@ -100,10 +100,11 @@ snapshot(struct reader *r, struct scan *s, struct log_chunk *c)
 static uint64_t
 next_data(struct reader *r, uint64_t at)
 {
-	off_t data = lseek(r->fd, (off_t)at, SEEK_DATA);
+	off_t data = lseek(r->fd, (off_t)(r->base + at), SEEK_DATA);
 
 	if (data < 0)
 		return errno == ENXIO ? r->bytes : at + LOG_PAGE;
+	data -= (off_t)r->base;
 	data -= data % LOG_PAGE;
 	return (uint64_t)data > at ? (uint64_t)data : at + LOG_PAGE;
 }
@@ -250,7 +251,7 @@ scan_to_end(struct reader *r, struct scan *s)
 		kept = s->kept;
 		while (s->at < r->bytes && scan_one(r, s))
 			;
-		if (s->kept > kept && !fstat(r->fd, &st)
+		if (s->kept > kept && !r->base && !fstat(r->fd, &st)
 		    && (uint64_t)st.st_size > r->bytes)
 			r->bytes = (uint64_t)st.st_size;
 	} while (s->kept > kept);

@@ -15,7 +15,7 @@
 enum {
 	OPTION_DUMP = CLI_LONG, OPTION_FROM, OPTION_TO, OPTION_THREAD,
 	OPTION_PID, OPTION_RANK, OPTION_TOP, OPTION_SORT, OPTION_LEAKS,
-	OPTION_SUPPRESS, OPTION_DEBUG_PATH, OPTION_DIFF,
+	OPTION_SUPPRESS, OPTION_DEBUG_PATH, OPTION_BUNDLE, OPTION_DIFF,
 };
 
 static const struct cli_option options[] = {
@@ -41,6 +41,8 @@ static const struct cli_option options[] = {
 	    "callgrind, dhat", "Output" },
 	{ "dump", OPTION_DUMP, NULL, "every event, one line each", NULL },
 	{ "output", 'o', "FILE", "where to, if not standard output", NULL },
+	{ "bundle", OPTION_BUNDLE, "[FILE]", "LOG and what names its calls "
+	    "into a file,\nto be read anywhere", NULL },
 	{ "quiet", 'q', NULL, "no progress bar", NULL },
 	CLI_COMMON
 };
@@ -138,6 +140,10 @@ take_stack_option(int key)
 	case OPTION_DEBUG_PATH:
 		want_debug_path(optarg);
 		return true;
+	case OPTION_BUNDLE:
+		want.packs = true;
+		want.bundle = optarg;
+		return true;
 	case OPTION_DIFF:
 		want.before = optarg;
 		return true;
@@ -225,6 +231,18 @@ check_question(void)
 	}
 }
 
+/* A bundle is of whole logs. */
+static void
+check_pack(void)
+{
+	if (want.packs && (want.format || want.output || want.dump
+	    || want.leaks || want.before || want.part.from_s > 0
+	    || want.part.thread || isfinite(want.part.to_s)
+	    || want.pid.known || want.rank.known))
+		cli_misuse("--bundle packs whole logs: options about a part "
+		    "or another output cannot go with it");
+}
+
 void
 want_take(int argc, char **argv)
 {
@@ -234,6 +252,7 @@ want_take(int argc, char **argv)
 	while ((key = cli_next(argc, argv)) != -1)
 		take_option(key);
 	check_question();
+	check_pack();
 	if (want.format && want.dump)
 		cli_misuse("--dump has a form of its own: --format cannot go "
 		    "with it");

@@ -16,7 +16,8 @@ struct want {
 	struct profile_part part;
 	struct profile_number pid, rank;
 	const struct renderer *renderer;
-	const char *format, *output;
+	const char *format, *output, *bundle;
+	bool packs;			/* into BUNDLE; NULL: the default */
 	bool dump, quiet;
 	const struct order *order;
 	size_t top;
