@@ -83,13 +83,15 @@ _heaphook_report() {
 		compopt -o filenames
 		mapfile -t COMPREPLY < <(compgen -d -- "$cur")
 		return ;;
-	--from | --to | --thread | --pid | --rank | --top)
+	--from | --to | --thread | --pid | --rank | --top | --callers | \
+	--callees)
 		return ;;
 	esac
 	if [[ $cur == -* && $prev != -o && $prev != --output &&
 		$prev != --suppress && $prev != --diff ]]; then
 		_heaphook_words '--from --to --thread --pid --rank --top --sort
-			--leaks --suppress --diff --debug-path --bundle --dump -f --format
+			--leaks --suppress --callers --callees --diff --debug-path
+			--bundle --dump -f --format
 			-o --output -q --quiet -h --help -V --version' "$cur"
 	else
 		_heaphook_files "$cur"

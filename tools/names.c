@@ -54,6 +54,18 @@ own_name(const char *function)
 	return name;
 }
 
+bool
+names_is(const char *function, const char *name)
+{
+	const char *own = own_name(function);
+	size_t n = strlen(name);
+
+	if (!strcmp(function, name))
+		return true;
+	return !strncmp(own, name, n)
+	    && (!own[n] || own[n] == '(' || own[n] == '<');
+}
+
 /* In a static program the C library is no object of its own. */
 static bool
 is_wrapper(const char *function)

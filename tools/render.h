@@ -11,6 +11,7 @@
 #include "profile.h"
 #include "order.h"
 
+struct branches;
 struct diff;
 
 struct render_look {
@@ -21,6 +22,7 @@ struct render_look {
 	size_t top;		/* how many sites to show; 0: as many as
 				 * there is place for */
 	bool leaks;		/* show what is live at the end */
+	const struct branches *branches;	/* show them; NULL */
 	const struct diff *diff;	/* show what changed; NULL: not asked */
 };
 

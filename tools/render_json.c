@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <math.h>
 
+#include "branches.h"
 #include "diff.h"
 #include "render_util.h"
 
@@ -137,11 +138,11 @@ put_marks(FILE *to, const struct profile *p)
 }
 
 static void
-put_frame(FILE *to, const struct profile_frame *f)
+put_place(FILE *to, const struct profile_frame *f)
 {
 	const struct profile_object *o = f->call->object;
 
-	fputs("{ \"function\": ", to);
+	fputs("\"function\": ", to);
 	render_quote(to, f->function);
 	fputs(", \"file\": ", to);
 	render_quote(to, f->file);
@@ -149,6 +150,13 @@ put_frame(FILE *to, const struct profile_frame *f)
 	put_number(to, &(struct profile_number){ f->line, f->line });
 	fputs(", \"object\": ", to);
 	render_quote(to, o ? o->path : NULL);
+}
+
+static void
+put_frame(FILE *to, const struct profile_frame *f)
+{
+	fputs("{ ", to);
+	put_place(to, f);
 	fprintf(to, ", \"address\": %" PRIu64 " }", f->call->address);
 }
 
@@ -314,6 +322,33 @@ put_diff(FILE *to, const struct diff *d, const struct render_look *look)
 	fputs(d->has_sites ? "]\n    }" : "\n    }", to);
 }
 
+static void
+put_branch(FILE *to, const struct branches *b, uint32_t at, int deep)
+{
+	const struct branch *x = b->list + at;
+
+	fprintf(to, "\n%*s{ ", deep + 6, "");
+	put_place(to, &x->frame);
+	fprintf(to, ", \"value\": %" PRIu64 ", \"percent\": %.2f, \"%s\": [",
+	    x->value, b->list->value ? 100 * ((double)x->value
+	    / (double)b->list->value) : 0, b->callers ? "callers" : "callees");
+	for (uint32_t i = x->first; i; i = b->list[i].next) {
+		put_branch(to, b, i, deep + 1);
+		fputs(b->list[i].next ? "," : "", to);
+	}
+	fputs("] }", to);
+}
+
+static void
+put_branches(FILE *to, const struct branches *b)
+{
+	fprintf(to, ",\n  \"%s\": {\n" KEY "\"sort\": \"%s\",\n" KEY
+	    "\"all\": %" PRIu64 ",\n" KEY "\"of\":", b->callers ? "callers"
+	    : "callees", b->order->name, b->all);
+	put_branch(to, b, 0, 0);
+	fputs("\n    }", to);
+}
+
 void
 render_json(FILE *to, const struct profile *list, size_t count,
     const struct render_look *look)
@@ -326,6 +361,8 @@ render_json(FILE *to, const struct profile *list, size_t count,
 		put_log(to, list + i, look);
 	}
 	fputs("],\n  \"job\": null", to);
+	if (look->branches)
+		put_branches(to, look->branches);
 	if (look->diff)
 		put_diff(to, look->diff, look);
 	fputs("\n}\n", to);

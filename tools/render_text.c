@@ -10,6 +10,7 @@
 
 #include "chart.h"
 #include "cli.h"
+#include "render_branches.h"
 #include "render_diff.h"
 #include "render_sites.h"
 #include "room.h"
@@ -414,6 +415,12 @@ void
 render_text(FILE *to, const struct profile *list, size_t count,
     const struct render_look *look)
 {
+	if (look->branches && count) {
+		put_identity(to, list, look);
+		render_branches(to, look->branches, look);
+		put_problems(to, list, look);
+		return;
+	}
 	if (look->diff && count) {
 		put_identity(to, list, look);
 		render_diff(to, look->diff, look);

@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "branches.h"
 #include "cli.h"
 #include "diff.h"
 #include "dump.h"
@@ -102,7 +103,7 @@ static void
 name_sites(struct result *result, struct profile *p)
 {
 	static const char *const none[] = { NULL };
-	bool all = want.leaks || want.before
+	bool all = want.leaks || want.before || want.callers || want.callees
 	    || want.renderer->about != RENDER_LOGS;
 	size_t shown = all ? p->site_count
 	    : render_top(p, result->look, want.renderer->sites);
@@ -163,6 +164,28 @@ check_form(const struct result *result)
 		die(WANT_USAGE, "%s: recorded without stacks "
 		    "(heaphook-run -k), which --format=%s is about",
 		    result->list->path, form->name);
+}
+
+static void
+climb(const struct result *result, struct render_look *look,
+    struct branches *b)
+{
+	const char *option = want.callers ? "callers" : "callees";
+	const char *function = want.callers ? want.callers : want.callees;
+	const struct profile *p = result->list;
+
+	if (!function || !result->count)
+		return;
+	if (result->count > 1)
+		cli_misuse("--%s is about one log, and these are %zu", option,
+		    result->count);
+	if (!p->has_sites)
+		die(WANT_USAGE, "%s: recorded without stacks (heaphook-run "
+		    "-k), which --%s is about", p->path, option);
+	if (!branches_make(b, p, function, want.callers, want.order))
+		die(WANT_USAGE, "%s: no stack in %s has this function",
+		    function, p->path);
+	look->branches = b;
 }
 
 /* The log of before becomes BEFORE, and what changed since then D. */
@@ -248,6 +271,7 @@ main(int argc, char **argv)
 	struct render_look look;
 	struct profile before = { 0 };
 	struct diff diff = { 0 };
+	struct branches branches = { 0 };
 
 	want_take(argc, argv);
 	if (want.packs)
@@ -272,6 +296,7 @@ main(int argc, char **argv)
 	}
 	check_form(&result);
 	compare(&result, &look, &before, &diff);
+	climb(&result, &look, &branches);
 	if (!want.dump)
 		want.renderer->run(stdout, result.list, result.count, &look);
 	put_events(&result);
@@ -281,6 +306,7 @@ main(int argc, char **argv)
 		profile_free(result.list + i);
 	free(result.list);
 	diff_free(&diff);
+	branches_free(&branches);
 	profile_free(&before);
 	if (result.symbols)
 		symbols_close(result.symbols);

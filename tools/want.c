@@ -16,6 +16,7 @@ enum {
 	OPTION_DUMP = CLI_LONG, OPTION_FROM, OPTION_TO, OPTION_THREAD,
 	OPTION_PID, OPTION_RANK, OPTION_TOP, OPTION_SORT, OPTION_LEAKS,
 	OPTION_SUPPRESS, OPTION_DEBUG_PATH, OPTION_BUNDLE, OPTION_DIFF,
+	OPTION_CALLERS, OPTION_CALLEES,
 };
 
 static const struct cli_option options[] = {
@@ -33,6 +34,8 @@ static const struct cli_option options[] = {
 	{ "leaks", OPTION_LEAKS, NULL, NULL, NULL },
 	{ "suppress", OPTION_SUPPRESS, "FILE", "what is live at the end, but "
 	    "not what FILE names", NULL },
+	{ "callers", OPTION_CALLERS, "FUNCTION", NULL, NULL },
+	{ "callees", OPTION_CALLEES, "FUNCTION", "of its bytes, a tree", NULL },
 	{ "diff", OPTION_DIFF, "LOG", "what changed since LOG", NULL },
 	{ "debug-path", OPTION_DEBUG_PATH, "DIR", "where more debug files "
 	    "are", NULL },
@@ -147,6 +150,12 @@ take_stack_option(int key)
 	case OPTION_DIFF:
 		want.before = optarg;
 		return true;
+	case OPTION_CALLERS:
+		want.callers = optarg;
+		return true;
+	case OPTION_CALLEES:
+		want.callees = optarg;
+		return true;
 	default:
 		return false;
 	}
@@ -217,7 +226,8 @@ check_question(void)
 		const char *option;
 	} questions[] = {
 		{ want.dump, "--dump" }, { want.leaks, "--leaks" },
-		{ want.before, "--diff" },
+		{ want.before, "--diff" }, { want.callers, "--callers" },
+		{ want.callees, "--callees" },
 	};
 	const char *asked = NULL;
 
@@ -243,6 +253,20 @@ check_pack(void)
 		    "or another output cannot go with it");
 }
 
+static void
+check_form(void)
+{
+	const char *form = want.renderer->name;
+	bool csv = !strcmp(form, "csv");
+
+	if (want.before && want.renderer->about != RENDER_LOGS)
+		cli_misuse("--diff has the forms text, json and csv only");
+	if ((want.callers || want.callees)
+	    && (want.renderer->about != RENDER_LOGS || csv))
+		cli_misuse("--%s has the forms text and json only",
+		    want.callers ? "callers" : "callees");
+}
+
 void
 want_take(int argc, char **argv)
 {
@@ -261,8 +285,7 @@ want_take(int argc, char **argv)
 	if (!want.order)
 		want.order = want.leaks ? order_find("live") : orders;
 	want.renderer = find_form(want.format ? want.format : "text");
-	if (want.before && want.renderer->about != RENDER_LOGS)
-		cli_misuse("--diff has the forms text, json and csv only");
+	check_form();
 	if (want.renderer->events && want.part.from_s > 0)
 		cli_misuse("--format=%s is from the start, so without --from",
 		    want.format);

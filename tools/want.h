@@ -24,6 +24,7 @@ struct want {
 	bool leaks;
 	struct leaks suppressed;
 	const char *before;		/* to compare with; NULL */
+	const char *callers, *callees;	/* of this function; NULL */
 	const char **debug_paths;	/* up to a NULL */
 	size_t debug_path_count;
 };
