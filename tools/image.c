@@ -205,6 +205,15 @@ contents_kind(const struct image *i, const ElfW(Ehdr) *e, const char **what)
 	return has_malloc ? IMAGE_OWN_MALLOC : IMAGE_PLAIN;
 }
 
+/* Cut short, or none that the kernel would start. */
+static bool
+has_segments(const struct image *i, const ElfW(Ehdr) *e)
+{
+	uint64_t bytes = e->e_phnum * (uint64_t)sizeof(ElfW(Phdr));
+
+	return bytes && e->e_phoff <= i->size && bytes <= i->size - e->e_phoff;
+}
+
 /* The loader's path, NULL in a static program. */
 static const char *
 loader(const struct image *i, const ElfW(Ehdr) *e)
@@ -285,7 +294,7 @@ kind_beside(const struct image *i, const struct image *us,
 		describe_machine(&e, what);
 		return IMAGE_FOREIGN;
 	}
-	if (e.e_type != ET_EXEC && e.e_type != ET_DYN)
+	if ((e.e_type != ET_EXEC && e.e_type != ET_DYN) || !has_segments(i, &e))
 		return IMAGE_BROKEN;
 	what[0] = '\0';
 	its_loader = loader(i, &e);

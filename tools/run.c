@@ -8,6 +8,7 @@
 #include "target.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <getopt.h>
 #include <limits.h>
 #include <stdio.h>
@@ -204,7 +205,8 @@ read_options(int argc, char **argv)
 	}
 	r.tlsf = given['p'];
 	r.track = given['t'] || !r.tlsf;
-	r.report = given['r'];
+	/* It goes to stderr, and nowhere if that is closed. */
+	r.report = given['r'] && fcntl(STDERR_FILENO, F_GETFD) >= 0;
 	r.named = given['o'];
 	if (given['k'] && given['s'])
 		cli_misuse("--stacks: a summary has none");
@@ -355,6 +357,7 @@ static void
 settle_output(const struct request *r, char path[PATH_MAX])
 {
 	const char *name = getenv("HEAPHOOK_OUTPUT");
+	const char *only = getenv("HEAPHOOK_ONLY");
 	char folder[PATH_MAX];
 	int error;
 
@@ -363,7 +366,10 @@ settle_output(const struct request *r, char path[PATH_MAX])
 	if (!name || !*name)
 		name = "heaplog.%p.log";
 	settle_name(name, path);
-	error = logs_refused(path, folder);
+	/* Else each process has its log where it starts, or others have
+	 * none, and the library says what it cannot do. */
+	error = (r->named || r->report || *name == '/') && !(only && *only)
+	    ? logs_refused(path, folder) : 0;
 	if (error)
 		die(SETUP, "%s: no log can be made there: %s", folder,
 		    strerror(error));

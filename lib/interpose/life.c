@@ -36,15 +36,24 @@ quick_exit(int status)
 	hh_sys_exit_group(status);
 }
 
-/* The call came back: there is no other image. */
+/* The call came back: there is no other image, or this is the child. */
 static int
-exec_failed(int result)
+came_back(int result)
 {
 	int kept = errno;
 
 	hh_backend_exec_failed();
 	errno = kept;
 	return result;
+}
+
+/* The parent ends in the midst of it, by a call of libc's own. */
+HH_EXPORT int
+daemon(int keep_folder, int keep_output)
+{
+	hh_real_find();
+	hh_backend_exit(0);
+	return came_back(hh_real.daemon(keep_folder, keep_output));
 }
 
 static void
@@ -58,35 +67,35 @@ HH_EXPORT int
 execve(const char *path, char *const argv[], char *const envp[])
 {
 	exec_begins();
-	return exec_failed(hh_real.execve(path, argv, envp));
+	return came_back(hh_real.execve(path, argv, envp));
 }
 
 HH_EXPORT int
 execv(const char *path, char *const argv[])
 {
 	exec_begins();
-	return exec_failed(hh_real.execv(path, argv));
+	return came_back(hh_real.execv(path, argv));
 }
 
 HH_EXPORT int
 execvp(const char *file, char *const argv[])
 {
 	exec_begins();
-	return exec_failed(hh_real.execvp(file, argv));
+	return came_back(hh_real.execvp(file, argv));
 }
 
 HH_EXPORT int
 execvpe(const char *file, char *const argv[], char *const envp[])
 {
 	exec_begins();
-	return exec_failed(hh_real.execvpe(file, argv, envp));
+	return came_back(hh_real.execvpe(file, argv, envp));
 }
 
 HH_EXPORT int
 fexecve(int fd, char *const argv[], char *const envp[])
 {
 	exec_begins();
-	return exec_failed(hh_real.fexecve(fd, argv, envp));
+	return came_back(hh_real.fexecve(fd, argv, envp));
 }
 
 HH_EXPORT int
@@ -96,9 +105,9 @@ execveat(int dir, const char *path, char *const argv[], char *const envp[],
 	exec_begins();
 	if (!hh_real.execveat) {	/* before glibc 2.34 */
 		errno = ENOSYS;
-		return exec_failed(-1);
+		return came_back(-1);
 	}
-	return exec_failed(hh_real.execveat(dir, path, argv, envp, flags));
+	return came_back(hh_real.execveat(dir, path, argv, envp, flags));
 }
 
 /* The arguments of an execl, counted with the NULL that ends them. */

@@ -29,6 +29,7 @@
 	X(void, _exit, (int)) \
 	X(void, _Exit, (int)) \
 	X(void, quick_exit, (int)) \
+	X(int, daemon, (int, int)) \
 	X(int, execve, (const char *, char *const *, char *const *)) \
 	X(int, execv, (const char *, char *const *)) \
 	X(int, execvp, (const char *, char *const *)) \

@@ -137,7 +137,7 @@ HH_EXPORT void
 heaphook_mark(const char *label)
 {
 	rt_start();
-	rt_record_mark(label);
+	rt_record_mark(label ? label : "");
 }
 
 /* Not for programs: the tracker, loaded too, calls it. */

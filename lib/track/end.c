@@ -182,7 +182,7 @@ heaphook_get_stats(struct heaphook_stats *out, size_t size)
 HH_EXPORT void
 heaphook_mark(const char *label)
 {
-	hh_note_mark(label);
+	hh_note_mark(label ? label : "");
 }
 
 HH_EXPORT void

@@ -47,6 +47,7 @@ main(int argc, char **argv)
 	MUST(before.failed == after.failed + 1);
 
 	heaphook_mark("second phase");
+	heaphook_mark(NULL);
 	heaphook_pause();
 	allocate(5, 100);
 	MUST(!heaphook_get_stats(&after, sizeof(after)));
@@ -57,6 +58,6 @@ main(int argc, char **argv)
 	MUST(!heaphook_get_stats(&part, 2 * sizeof(uint64_t)));
 	MUST(part.allocations == after.allocations + 1);
 	MUST(part.frees == after.frees + 1 && part.failed & 1);
-	say("marks=first phase,second phase live_bytes=5000\n");
+	say("marks=first phase,second phase, live_bytes=5000\n");
 	return 0;
 }
