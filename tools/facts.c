@@ -161,6 +161,13 @@ set_threads(struct profile *p, struct reader *log)
 	}
 }
 
+/* There is nothing else, and so all bytes are usable ones. */
+static bool
+counts_alone(const struct log_header *h)
+{
+	return h->mode == LOG_SUMMARY || h->sample_bytes;
+}
+
 static void
 set_timeline(struct profile *p, const struct reader *log)
 {
@@ -177,6 +184,7 @@ set_timeline(struct profile *p, const struct reader *log)
 			    log->head.timeline[p->point_count].live),
 			.peak_bytes = not_negative(
 			    log->head.timeline[p->point_count].peak),
+			.counted = !counts_alone(h),
 		};
 }
 
@@ -187,13 +195,14 @@ end_timeline(struct profile *p, const struct reader *log)
 {
 	double width = (double)log->head.h.timeline_ticks
 	    / reader_ticks_per_s(log);
-	uint64_t live = p->live_bytes.value;
+	uint64_t live = p->live_usable_bytes.value;
 	struct profile_point *last = p->timeline + p->point_count - 1;
 
 	if (!p->point_count || last->s + width < p->elapsed_s) {
 		p->timeline[p->point_count] = (struct profile_point){
 			.s = p->point_count ? last->s + width : 0,
 			.live_bytes = live, .peak_bytes = live,
+			.counted = !counts_alone(&log->head.h),
 		};
 		p->point_count++;
 		return;
@@ -250,6 +259,55 @@ facts_summary(struct profile *p, struct reader *log)
 	set_marks(p, log);
 }
 
+/* Events up to END, from *AT on, into what counters could say of that time;
+ * one that goes on beyond tells of both. */
+static void
+fill_point(struct profile_point *to, double end,
+    const struct profile_point *events, size_t count, size_t *at)
+{
+	uint64_t peak = 0, extra = 0;
+
+	for (; *at < count && events[*at].s < end; ++*at) {
+		const struct profile_point *p = events + *at;
+
+		to->live_bytes = p->live_bytes;
+		extra = p->extra_bytes;
+		if (peak < p->peak_bytes)
+			peak = p->peak_bytes;
+	}
+	if (*at)
+		--*at;
+	to->peak_bytes = peak;
+	to->extra_bytes = extra;
+	to->counted = false;
+}
+
+/* Up to where events stopped, what they tell; from there on, what counters
+ * do. */
+static void
+go_on_counting(struct profile *p, const struct reader *log)
+{
+	struct profile_point *events = p->timeline;
+	size_t count = p->point_count, at = 0;
+	double width = (double)log->head.h.timeline_ticks
+	    / reader_ticks_per_s(log);
+
+	if (!log->head.h.timeline_used || !count)
+		return;
+	p->point_count = 0;
+	set_timeline(p, log);
+	end_timeline(p, log);
+	p->timeline_end_s = p->elapsed_s;
+	for (size_t i = 0; i < p->point_count; i++) {
+		struct profile_point *point = p->timeline + i;
+
+		if (point->s + width > p->stopped_s)
+			break;
+		fill_point(point, point->s + width, events, count, &at);
+	}
+	free(events);
+}
+
 /* The most usable bytes after the events stopped; they bound what was
  * requested, too. */
 static uint64_t
@@ -285,6 +343,7 @@ facts_stopped(struct profile *p, struct reader *log)
 	    - sum.frees), 0) : unknown;
 	p->live_usable_bytes = facts_known((uint64_t)sum.live);
 	p->peak_error_bytes = facts_known(h->peak_error);
+	go_on_counting(p, log);
 	if (!h->timeline_used || h->peak_error > p->peak_bytes.value
 	    || peak_after_stop(&log->head)
 	    > p->peak_bytes.value - h->peak_error) {
@@ -343,11 +402,12 @@ note_stop(const struct profile *p, struct reader *log)
 	else if (h->stop < sizeof reasons / sizeof reasons[0])
 		why = reasons[h->stop];
 	problems_loss(&log->problems, "events end at %.6f s: %s; what came "
-	    "later is only counted", reader_seconds(log, h->stop_ticks), why);
+	    "later is only counted, in usable bytes: sizes and threads are "
+	    "those of before", reader_seconds(log, h->stop_ticks), why);
 	if (p->has_sites && p->stopped)
 		problems_note(&log->problems, "live blocks of sites are those "
 		    "of %.6f s: which of them were freed later is not known",
-		    p->timeline_end_s);
+		    p->stopped_s);
 }
 
 void

@@ -263,9 +263,11 @@ give_timeline(struct profile *p, const struct tally *t)
 		    line->points + p->point_count;
 
 		p->timeline[p->point_count] = (struct profile_point){
-			reader_seconds(t->log, line->start
+			.s = reader_seconds(t->log, line->start
 			    + p->point_count * line->width),
-			point->live, point->peak, point->beside,
+			.live_bytes = point->live,
+			.peak_bytes = point->peak,
+			.extra_bytes = point->beside,
 		};
 	}
 }
@@ -341,6 +343,7 @@ count_events(struct profile *p, struct reader *log,
 	if (log->head.h.stop && log->head.h.stop_ticks < end)
 		end = log->head.h.stop_ticks;
 	p->stopped = log->head.h.stop && end == log->head.h.stop_ticks;
+	p->stopped_s = reader_seconds(log, end);
 	if (!t.begun)
 		begin(&t, t.part.from < end ? t.part.from : end);
 	if (end > t.timeline.start)

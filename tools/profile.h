@@ -34,6 +34,8 @@ struct profile_point {
 	uint64_t live_bytes;	/* where it ends */
 	uint64_t peak_bytes;	/* the most within it */
 	uint64_t extra_bytes;	/* usable, but not requested, where it ends */
+	bool counted;		/* only counters tell it: the bytes are usable
+				 * ones, and what was requested is unknown */
 };
 
 struct profile_mark {
@@ -139,8 +141,8 @@ struct profile {
 	struct profile_point *timeline;
 	size_t point_count;		/* at most PROFILE_POINTS */
 	double timeline_end_s;
-	bool stopped;			/* recording did, there: of frees
-					 * after that nothing is known */
+	bool stopped;			/* recording did: of frees after that */
+	double stopped_s;		/* nothing is known */
 	struct profile_mark *marks;
 	size_t mark_count;
 

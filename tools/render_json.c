@@ -112,12 +112,18 @@ put_timeline(FILE *to, const struct profile *p)
 {
 	begin_list(to, "timeline");
 	for (size_t i = 0; i < p->point_count; i++) {
+		const struct profile_point *point = p->timeline + i;
+
 		begin_item(to, i);
 		fputs("\"s\": ", to);
-		put_seconds(to, p->timeline[i].s);
-		fprintf(to, ", \"live_bytes\": %" PRIu64 ", \"peak_bytes\": %"
-		    PRIu64 " }", p->timeline[i].live_bytes,
-		    p->timeline[i].peak_bytes);
+		put_seconds(to, point->s);
+		if (point->counted)
+			fputs(", \"live_bytes\": null, \"peak_bytes\": null",
+			    to);
+		fprintf(to, ", \"live_%sbytes\": %" PRIu64
+		    ", \"peak_%sbytes\": %" PRIu64 " }",
+		    point->counted ? "usable_" : "", point->live_bytes,
+		    point->counted ? "usable_" : "", point->peak_bytes);
 	}
 	fputc(']', to);
 }

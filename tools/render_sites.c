@@ -129,7 +129,7 @@ put_leaks_head(const struct shown *s)
 	if (s->p->stopped)
 		fprintf(s->to, "  recording stopped at %.4f s: this is what "
 		    "was live then;\n  which of it was freed later is not "
-		    "known\n\n", s->p->timeline_end_s);
+		    "known\n\n", s->p->stopped_s);
 	put_blocks(s->to, s->p->stopped ? "live then"
 	    : strcmp(s->p->state, "running") ? "leaks" : "live now", &leaked,
 	    leaks);

@@ -201,6 +201,7 @@ static void
 put_timeline(FILE *to, const struct profile *p, const struct render_look *l)
 {
 	uint64_t values[PROFILE_POINTS], most = 0;
+	bool counted = false;
 	size_t n = 0;
 	struct cli_text top, left, right;
 	struct chart c = {
@@ -209,6 +210,7 @@ put_timeline(FILE *to, const struct profile *p, const struct render_look *l)
 	};
 
 	for (; n < p->point_count && n < PROFILE_POINTS; n++) {
+		counted |= p->timeline[n].counted;
 		values[n] = p->timeline[n].peak_bytes;
 		if (most < values[n])
 			most = values[n];
@@ -219,7 +221,7 @@ put_timeline(FILE *to, const struct profile *p, const struct render_look *l)
 	c.top = top.text;
 	c.left = seconds_of(p->timeline[0].s, &left);
 	c.right = seconds_of(p->timeline_end_s, &right);
-	fputc('\n', to);
+	fputs(counted ? "\nusable bytes from where events end\n" : "\n", to);
 	chart_print(to, &c, values, n);
 }
 
