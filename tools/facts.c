@@ -45,7 +45,7 @@ set_argv(struct profile *p, const struct reader *log)
 	const char *end = log->head.text + LOG_TEXT_BYTES, *at;
 	uint32_t count = 0;
 
-	if (h->argv >= LOG_TEXT_BYTES)
+	if (h->argv >= LOG_TEXT_BYTES || log->bytes < LOG_HEADER_BYTES)
 		return;
 	at = log->head.text + h->argv;
 	for (const char *c = at; count < h->argc && c < end; count++)
@@ -325,6 +325,20 @@ peak_after_stop(const struct log_head *head)
 			most = not_negative(head->timeline[i].peak);
 	}
 	return most;
+}
+
+void
+facts_bare(struct profile *p, const struct reader *log)
+{
+	static const struct profile_number unknown = { false, 0 };
+	const struct log_header *h = &log->head.h;
+
+	p->allocations = p->frees = p->failed = p->allocated_bytes = unknown;
+	p->peak_bytes = p->live_bytes = p->live_blocks = unknown;
+	p->peak_s = NAN;
+	p->peak_usable_bytes = facts_known(not_negative(h->peak));
+	p->live_usable_bytes = facts_known(not_negative(h->live));
+	p->peak_error_bytes = facts_known(h->peak_error);
 }
 
 void

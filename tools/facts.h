@@ -18,6 +18,9 @@ void facts_identity(struct profile *p, const struct reader *log);
 /* All figures of a log that holds no events. */
 void facts_summary(struct profile *p, struct reader *log);
 
+/* Nothing is left of a log but its header: what that knows. */
+void facts_bare(struct profile *p, const struct reader *log);
+
 /* Events stopped before the process did: what counters know better, or
  * nobody knows, replaces what was counted from events. */
 void facts_stopped(struct profile *p, struct reader *log);

@@ -372,6 +372,9 @@ profile_make(struct profile *p, struct reader *log,
 		count_events(p, log, part, show_progress);
 	if (log->head.h.mode == LOG_EVENTS && log->head.h.stop && all)
 		facts_stopped(p, log);
+	if (log->head.h.mode == LOG_EVENTS && log->head.h.slots
+	    && !log->slot_count)
+		facts_bare(p, log);
 	if (log->head.h.mode == LOG_SUMMARY && !all)
 		problems_note(&log->problems, "it has no events, so these are "
 		    "figures of the whole of it: --from, --to and --thread "
