@@ -89,7 +89,7 @@ _heaphook_report() {
 	esac
 	if [[ $cur == -* && $prev != -o && $prev != --output &&
 		$prev != --suppress && $prev != --diff ]]; then
-		_heaphook_words '--from --to --thread --pid --rank --top --sort
+		_heaphook_words '--from --to --thread --pid --rank --top --sort --once
 			--leaks --suppress --callers --callees --diff --debug-path
 			--bundle --dump -f --format
 			-o --output -q --quiet -h --help -V --version' "$cur"

@@ -4,23 +4,25 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "room.h"
+
 #define BYTES(heading, field) \
 	{ heading, true, offsetof(struct profile_site, field) }
 #define COUNT(heading, field) \
 	{ heading, false, offsetof(struct profile_site, field) }
 
 const struct order orders[] = {
-	{ "peak", "bytes at the peak",
+	{ "peak", "bytes at the peak", false,
 	  BYTES("at peak", peak_bytes), COUNT("calls", allocations) },
-	{ "live", "bytes live at the end",
+	{ "live", "bytes live at the end", false,
 	  BYTES("live", live_bytes), COUNT("blocks", live_blocks) },
-	{ "total", "bytes allocated in all",
+	{ "total", "bytes allocated in all", true,
 	  BYTES("in all", allocated_bytes), COUNT("calls", allocations) },
-	{ "calls", "calls",
+	{ "calls", "calls", true,
 	  COUNT("calls", allocations), BYTES("in all", allocated_bytes) },
-	{ "temporary", "calls whose block went at once",
+	{ "temporary", "calls whose block went at once", false,
 	  COUNT("temporary", temporary), COUNT("calls", allocations) },
-	{ NULL, NULL, { NULL, false, 0 }, { NULL, false, 0 } }
+	{ NULL, NULL, false, { NULL, false, 0 }, { NULL, false, 0 } }
 };
 
 const struct order *
@@ -55,4 +57,22 @@ order_sites(struct profile *p, const struct order *order)
 	if (p->site_count)
 		qsort_r(p->sites, p->site_count, sizeof *p->sites, by_value,
 		    (void *)order);
+}
+
+void
+order_once_last(struct profile *p)
+{
+	struct profile_site *last = room_new(p->site_count, sizeof *last);
+	size_t kept = 0;
+
+	p->once_count = 0;
+	for (size_t i = 0; i < p->site_count; i++) {
+		if (p->sites[i].allocations <= 1)
+			last[p->once_count++] = p->sites[i];
+		else
+			p->sites[kept++] = p->sites[i];
+	}
+	if (p->once_count)
+		memcpy(p->sites + kept, last, p->once_count * sizeof *last);
+	free(last);
 }

@@ -11,6 +11,8 @@
 
 struct order {
 	const char *name, *title;
+	bool repeats;			/* it is about calls made again and
+					 * again: one alone tells little */
 	struct order_column {
 		const char *heading;
 		bool bytes;
@@ -25,6 +27,9 @@ const struct order *order_find(const char *name);
 
 /* The sites of P, most first. */
 void order_sites(struct profile *p, const struct order *order);
+
+/* Those that called once come last, and are counted. */
+void order_once_last(struct profile *p);
 
 static inline uint64_t
 order_value(const struct profile_site *site, const struct order_column *c)

@@ -158,6 +158,8 @@ struct profile {
 	size_t site_frame_count;
 };
 
+	size_t once_count;		/* the last of them: they called once,
+					 * and nobody asked for such */
 /* Which part of a log counts. */
 struct profile_part {
 	double from_s, to_s;		/* since its start; INFINITY: no end */

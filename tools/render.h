@@ -122,8 +122,9 @@ render_top(const struct profile *p, const struct render_look *look,
     size_t most)
 {
 	size_t top = look->top ? look->top : most;
+	size_t all = p->site_count - p->once_count;
 
-	return top < p->site_count ? top : p->site_count;
+	return top < all ? top : all;
 }
 
 /* At most COLUMNS of TEXT; what cannot be seen as \x1b.  Returns how many

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "diff.h"
+#include "names.h"
 #include "render_util.h"
 
 /* Quotes are doubled, what cannot be seen is U+FFFD. */
@@ -38,6 +39,15 @@ put_texts(FILE *to, const struct profile_texts *t, const char *between)
 }
 
 static void
+put_text(FILE *to, const char *text)
+{
+	char *list[] = { (char *)text };
+
+	if (text)
+		put_texts(to, &(struct profile_texts){ list, 1 }, "");
+}
+
+static void
 put_field(FILE *to, const struct profile *p, const struct render_field *f)
 {
 	const void *value = render_value(p, f);
@@ -47,9 +57,7 @@ put_field(FILE *to, const struct profile *p, const struct render_field *f)
 
 	switch (f->kind) {
 	case RENDER_TEXT:
-		if (*text)
-			put_texts(to, &(struct profile_texts){
-			    (char **)text, 1 }, "");
+		put_text(to, *text);
 		break;
 	case RENDER_TEXTS:
 		put_texts(to, value, strcmp(f->name, "argv") ? "; " : " ");
@@ -166,12 +174,68 @@ put_diff(FILE *to, const struct diff *d, const struct render_look *look)
 		put_diff_site(to, d->sites + i, &order->by);
 }
 
+static void
+put_site(FILE *to, const struct profile *p, const struct profile_site *site)
+{
+	const struct profile_frame *f = site->depth
+	    ? site->stack[names_headline(site)] : NULL;
+	const struct profile_object *o = f ? f->call->object : NULL;
+
+	put_text(to, p->path);
+	for (const struct render_value *v = render_values; v->name; v++)
+		fprintf(to, ",%" PRIu64, render_value_of(site, v));
+	fputc(',', to);
+	if (site->growth > 0)
+		fprintf(to, "%.3f", site->growth);
+	fputc(',', to);
+	put_text(to, f ? f->function : NULL);
+	fputc(',', to);
+	put_text(to, f ? f->file : NULL);
+	fputc(',', to);
+	if (f && f->line)
+		fprintf(to, "%u", f->line);
+	fputc(',', to);
+	put_text(to, o ? o->path : NULL);
+	fputc(',', to);
+	put_stack(to, site);
+	fputs("\r\n", to);
+}
+
+/* A row for each site that is shown, of each log. */
+static void
+put_sites(FILE *to, const struct profile *list, size_t count,
+    const struct render_look *look)
+{
+	fputs("path", to);
+	for (const struct render_value *v = render_values; v->name; v++)
+		fprintf(to, ",%s", v->name);
+	fputs(",growth_bytes_per_s,function,file,line,object,stack\r\n", to);
+	for (size_t i = 0; i < count; i++) {
+		const struct profile *p = list + i;
+		size_t top = render_top(p, look, p->site_count), n = 0;
+
+		for (size_t j = 0; j < p->site_count && n < top; j++) {
+			const struct profile_site *site = p->sites + j;
+
+			if (look->leaks && (site->suppressed
+			    || !site->live_blocks))
+				continue;
+			put_site(to, p, site);
+			n++;
+		}
+	}
+}
+
 void
 render_csv(FILE *to, const struct profile *list, size_t count,
     const struct render_look *look)
 {
 	if (look->diff) {
 		put_diff(to, look->diff, look);
+		return;
+	}
+	if (look->top || look->leaks) {
+		put_sites(to, list, count, look);
 		return;
 	}
 	put_row(to, list, count, NULL);

@@ -27,6 +27,28 @@ text_of(uint64_t value, const struct order_column *c, struct cli_text *t)
 	return t->text;
 }
 
+/* How long its blocks live, when that is what people look for. */
+static void
+put_life(const struct shown *s, const struct profile_site *site)
+{
+	static const struct {
+		double s;
+		const char *name;
+	} units[] = { { 1, "s" }, { 1e-3, "ms" }, { 1e-6, "us" },
+		{ 1e-9, "ns" } };
+	double calls = (double)site->allocations;
+	double mean = site->lived_s / calls;
+	size_t i = 0;
+
+	if (!site->allocations)
+		return;
+	while (i + 1 < sizeof units / sizeof *units && mean < units[i].s)
+		i++;
+	fprintf(s->to, "%14s%.1f %% of its calls; a block lives %.3g %s on "
+	    "average\n", "", 100 * ((double)site->temporary / calls),
+	    mean / units[i].s, units[i].name);
+}
+
 static void
 put_site(const struct shown *s, const struct profile_site *site)
 {
@@ -39,6 +61,8 @@ put_site(const struct shown *s, const struct profile_site *site)
 	    s->all ? 100 * ((double)value / (double)s->all) : 0,
 	    text_of(beside, &o->beside, &b));
 	render_stack(s->to, s->look, site);
+	if (o->by.offset == offsetof(struct profile_site, temporary))
+		put_life(s, site);
 }
 
 static bool
@@ -73,25 +97,42 @@ put_complaints(const struct shown *s, size_t top)
 	}
 }
 
+/* Of those that are counted. */
+static size_t
+count_once(const struct shown *s)
+{
+	size_t n = 0;
+
+	for (size_t i = s->p->site_count - s->p->once_count;
+	    i < s->p->site_count; i++)
+		n += has_any(s, s->p->sites + i);
+	return n;
+}
+
 static void
 put_list(const struct shown *s)
 {
 	size_t top = render_top(s->p, s->look, s->look->leaks
 	    ? s->p->site_count : RENDER_SITES), n = 0, i = 0;
+	size_t once = count_once(s);
 
 	if (!s->count)
 		return;
 	fprintf(s->to, "%11s %6s %13s  %s\n", s->order->by.heading, "share",
 	    s->order->beside.heading, "allocated by");
-	for (; i < s->p->site_count && n < top; i++) {
+	for (; i < s->p->site_count - s->p->once_count && n < top; i++) {
 		if (!has_any(s, s->p->sites + i))
 			continue;
 		put_site(s, s->p->sites + i);
 		n++;
 	}
-	if (n < s->count)
+	if (n < s->count - once)
 		fprintf(s->to, "%11s %s more\n", "and",
-		    cli_count(s->count - n).text);
+		    cli_count(s->count - once - n).text);
+	if (once)
+		fprintf(s->to, "%11s %s site%s that called once (--once shows "
+		    "them)\n", "and", cli_count(once).text,
+		    cli_plural(once));
 	put_complaints(s, i);
 }
 
@@ -173,7 +214,8 @@ put_growing(const struct shown *s)
 		if (s->p->sites[i].growth > 0 && !s->p->sites[i].suppressed)
 			list[count++] = s->p->sites + i;
 	qsort(list, count, sizeof *list, by_growth);
-	top = render_top(s->p, s->look, s->look->leaks ? count : RENDER_SITES);
+	top = s->look->top ? s->look->top : s->look->leaks ? count
+	    : RENDER_SITES;
 	if (count)
 		fprintf(s->to, "\n  growing      %zu site%s: live bytes rise "
 		    "steadily, to the end\n\n%11s %9s %10s  allocated by\n",

@@ -350,9 +350,9 @@ put_one(FILE *to, const struct profile *p, const struct render_look *l)
 	put_problems(to, p, l);
 }
 
-/* Only what is live at the end, and where it came from. */
+/* Only sites. */
 static void
-put_leaks(FILE *to, const struct profile *p, const struct render_look *l)
+put_sites(FILE *to, const struct profile *p, const struct render_look *l)
 {
 	put_identity(to, p, l);
 	render_sites(to, p, l);
@@ -417,6 +417,8 @@ void
 render_text(FILE *to, const struct profile *list, size_t count,
     const struct render_look *look)
 {
+	bool many;
+
 	if (look->branches && count) {
 		put_identity(to, list, look);
 		render_branches(to, look->branches, look);
@@ -429,11 +431,12 @@ render_text(FILE *to, const struct profile *list, size_t count,
 		put_problems(to, list, look);
 		return;
 	}
-	for (size_t i = 0; look->leaks && i < count; i++) {
+	many = look->leaks || (look->top && count > 1);
+	for (size_t i = 0; many && i < count; i++) {
 		fputs(i ? "\n" : "", to);
-		put_leaks(to, list + i, look);
+		put_sites(to, list + i, look);
 	}
-	if (look->leaks)
+	if (many)
 		return;
 	if (count == 1)
 		put_one(to, list, look);

@@ -105,15 +105,18 @@ name_sites(struct result *result, struct profile *p)
 	static const char *const none[] = { NULL };
 	bool all = want.leaks || want.before || want.callers || want.callees
 	    || want.renderer->about != RENDER_LOGS;
-	size_t shown = all ? p->site_count
-	    : render_top(p, result->look, want.renderer->sites);
+	size_t shown;
 
+	order_sites(p, want.order);
+	if (want_repeats() && !want.once)
+		order_once_last(p);
+	shown = all ? p->site_count
+	    : render_top(p, result->look, want.renderer->sites);
 	if (!shown)
 		return;
 	if (!result->symbols)
 		result->symbols = symbols_open(want.debug_paths
 		    ? want.debug_paths : none);
-	order_sites(p, want.order);
 	names_give(p, result->symbols, shown);
 	leaks_mark(&want.suppressed, p);
 }

@@ -16,7 +16,7 @@ enum {
 	OPTION_DUMP = CLI_LONG, OPTION_FROM, OPTION_TO, OPTION_THREAD,
 	OPTION_PID, OPTION_RANK, OPTION_TOP, OPTION_SORT, OPTION_LEAKS,
 	OPTION_SUPPRESS, OPTION_DEBUG_PATH, OPTION_BUNDLE, OPTION_DIFF,
-	OPTION_CALLERS, OPTION_CALLEES,
+	OPTION_CALLERS, OPTION_CALLEES, OPTION_ONCE,
 };
 
 static const struct cli_option options[] = {
@@ -29,8 +29,9 @@ static const struct cli_option options[] = {
 	{ "rank", OPTION_RANK, "N", "only logs of this process, this rank",
 	    NULL },
 	{ "top", OPTION_TOP, "N", NULL, "Call stacks" },
-	{ "sort", OPTION_SORT, "KEY", "N sites, by peak, live, total, "
-	    "calls, temporary", NULL },
+	{ "sort", OPTION_SORT, "KEY", NULL, NULL },
+	{ "once", OPTION_ONCE, NULL, "N sites, by peak live total "
+	    "calls temporary", NULL },
 	{ "leaks", OPTION_LEAKS, NULL, NULL, NULL },
 	{ "suppress", OPTION_SUPPRESS, "FILE", "what is live at the end, but "
 	    "not what FILE names", NULL },
@@ -150,6 +151,9 @@ take_stack_option(int key)
 	case OPTION_DIFF:
 		want.before = optarg;
 		return true;
+	case OPTION_ONCE:
+		want.once = true;
+		return true;
 	case OPTION_CALLERS:
 		want.callers = optarg;
 		return true;
@@ -253,6 +257,14 @@ check_pack(void)
 		    "or another output cannot go with it");
 }
 
+bool
+want_repeats(void)
+{
+	return want.top && want.order->repeats && !want.leaks && !want.before
+	    && !want.callers && !want.callees
+	    && want.renderer->about == RENDER_LOGS;
+}
+
 static void
 check_form(void)
 {
@@ -286,6 +298,9 @@ want_take(int argc, char **argv)
 		want.order = want.leaks ? order_find("live") : orders;
 	want.renderer = find_form(want.format ? want.format : "text");
 	check_form();
+	if (want.once && !want_repeats())
+		cli_misuse("--once is for --top with --sort=calls or "
+		    "--sort=total");
 	if (want.renderer->events && want.part.from_s > 0)
 		cli_misuse("--format=%s is from the start, so without --from",
 		    want.format);

@@ -21,6 +21,7 @@ struct want {
 	bool dump, quiet;
 	const struct order *order;
 	size_t top;
+	bool once;			/* show sites that called once, too */
 	bool leaks;
 	struct leaks suppressed;
 	const char *before;		/* to compare with; NULL */
@@ -34,6 +35,10 @@ extern struct want want;
 /* Or the end, with a line that says what is wrong.  Then `optind` is the
  * first log. */
 void want_take(int argc, char **argv);
+
+/* Whether only call sites that called more than once are wanted, or would be
+ * without --once. */
+bool want_repeats(void);
 
 /* One more folder where debug files are. */
 void want_debug_path(const char *path);
