@@ -149,6 +149,8 @@ struct profile {
 	bool has_sites;			/* stacks were recorded */
 	struct profile_site *sites;
 	size_t site_count;
+	size_t once_count;		/* the last of them: they called once,
+					 * and nobody asked for such */
 	struct profile_node *tree;
 	struct profile_call *calls;
 	struct profile_object *objects;
@@ -158,8 +160,6 @@ struct profile {
 	size_t site_frame_count;
 };
 
-	size_t once_count;		/* the last of them: they called once,
-					 * and nobody asked for such */
 /* Which part of a log counts. */
 struct profile_part {
 	double from_s, to_s;		/* since its start; INFINITY: no end */
