@@ -265,3 +265,17 @@ builds_open_debug(const struct symbols_object *object, const char *from,
 	forget(path);
 	return -1;
 }
+
+int
+builds_open_shared(const struct symbols_object *shared, const char *from,
+    const char *const *folders, char **path)
+{
+	int folder = *shared->path == '/' ? 0
+	    : (int)(strrchr(from, '/') - from) + 1;
+	int fd = -1;
+
+	for (; fd < 0 && *folders; folders++)
+		fd = try_by_id(shared, *folders, ".debug", path);
+	return fd >= 0 ? fd
+	    : try_at(shared, path, "%.*s%s", folder, from, shared->path);
+}

@@ -248,15 +248,31 @@ static char *
 name_of(const struct profile_object *o, const char *debug)
 {
 	char hex[2 * sizeof o->build_id + 1];
-	const char *last = debug ? names_last(debug) : names_last(o->path);
 
 	for (unsigned i = 0; i < o->build_id_bytes; i++)
 		snprintf(hex + 2 * i, 3, "%02x", o->build_id[i]);
 	if (!o->build_id_bytes)
 		return text("no-build-id%.*s%s",
-		    (int)(names_last(o->path) - o->path), o->path, last);
+		    (int)(names_last(o->path) - o->path), o->path,
+		    names_last(debug ? debug : o->path));
 	return text(".build-id/%.2s/%s%s", hex, hex + 2,
 	    debug ? ".debug" : "");
+}
+
+/* Many debug files may share it. */
+static void
+put_shared(struct pack *k, const char *path, const unsigned char *id,
+    unsigned bytes)
+{
+	struct profile_object o = { .build_id_bytes = bytes };
+	char *name;
+
+	if (bytes > sizeof o.build_id)
+		return;
+	memcpy(o.build_id, id, bytes);
+	name = name_of(&o, path);
+	put_object(k, path, name);
+	free(name);
 }
 
 static void
@@ -266,7 +282,10 @@ put_objects(struct pack *k, struct symbols *symbols,
 	const struct symbols_object key = {
 		o->path, o->build_id, o->build_id_bytes,
 	};
-	const char *file, *debug, *why = symbols_complaint(symbols, &key);
+	const char *why = symbols_complaint(symbols, &key);
+	const char *file, *debug, *shared;
+	const unsigned char *id;
+	unsigned bytes;
 	char *name;
 
 	symbols_files(symbols, &key, &file, &debug);
@@ -277,6 +296,9 @@ put_objects(struct pack *k, struct symbols *symbols,
 	name = name_of(o, NULL);
 	put_object(k, file, name);
 	free(name);
+	shared = symbols_shared(symbols, &key, &id, &bytes);
+	if (shared)
+		put_shared(k, shared, id, bytes);
 	if (!debug || !strcmp(debug, file))
 		return;
 	name = name_of(o, debug);

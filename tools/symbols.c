@@ -3,6 +3,7 @@
  * reads them. */
 #include "symbols.h"
 
+#include <elfutils/libdwelf.h>
 #include <elfutils/libdwfl.h>
 #include <gelf.h>
 #include <limits.h>
@@ -26,6 +27,11 @@ struct object {
 	Dwfl *dwfl;			/* NULL: no file */
 	Dwfl_Module *module;
 	struct scopes *scopes;		/* NULL: no debug information */
+	Dwarf *shared;			/* with other debug files; NULL */
+	int shared_fd;
+	char *shared_path;
+	const unsigned char *shared_id;	/* in the debug file */
+	unsigned shared_id_bytes;
 	struct spans names;		/* of code, by the symbol table */
 	bool names_read;
 	char complaint[BUILDS_WHY];	/* empty: none */
@@ -44,8 +50,7 @@ struct name {
 };
 
 /* libdwfl's own way of finding a debug file ends on a network.  It also
- * asks for what several debug files share, without a sum; libdw itself looks
- * for that, beside them or where it is installed. */
+ * asks for what several debug files share, without a sum: see open_shared. */
 static int
 find_debug(Dwfl_Module *module, void **object, const char *name,
     Dwarf_Addr base, const char *from, const char *link, GElf_Word sum,
@@ -87,6 +92,11 @@ object_free(struct object *o)
 	spans_free(&o->names);
 	if (o->dwfl)
 		dwfl_end(o->dwfl);
+	if (o->shared) {
+		dwarf_end(o->shared);
+		close(o->shared_fd);
+	}
+	free(o->shared_path);
 	free((char *)o->key.path);
 	free((unsigned char *)o->key.build_id);
 	free(o);
@@ -127,6 +137,32 @@ has_section(Elf *elf, unsigned type)
 	return false;
 }
 
+/* Where libdw does not find it itself: below a debug path, in a bundle. */
+static void
+open_shared(struct object *o, Dwarf *dwarf)
+{
+	const char *file, *debug;
+	struct symbols_object key = { 0 };
+	const void *id;
+	ssize_t bytes = dwelf_dwarf_gnu_debugaltlink(dwarf, &key.path, &id);
+
+	dwfl_module_info(o->module, NULL, NULL, NULL, NULL, NULL, &file,
+	    &debug);
+	if (bytes <= 0)
+		return;
+	key.build_id = o->shared_id = id;
+	key.build_id_bytes = o->shared_id_bytes = (unsigned)bytes;
+	o->shared_fd = builds_open_shared(&key, debug ? debug : file,
+	    (const char *const *)o->folders, &o->shared_path);
+	if (o->shared_fd < 0)
+		return;
+	o->shared = dwarf_begin(o->shared_fd, DWARF_C_READ);
+	if (o->shared)
+		dwarf_setalt(dwarf, o->shared);
+	else
+		close(o->shared_fd);
+}
+
 /* Takes over FD. */
 static void
 read_file(struct object *o, const char *path, int fd)
@@ -155,6 +191,8 @@ read_file(struct object *o, const char *path, int fd)
 	    NULL);
 	*object = o;
 	dwarf = dwfl_module_getdwarf(o->module, &bias);
+	if (dwarf)
+		open_shared(o, dwarf);
 	if (dwarf)
 		o->scopes = scopes_open(dwarf, bias);
 	else if (has_section(dwfl_module_getelf(o->module, &elf_bias),
@@ -391,4 +429,15 @@ symbols_files(struct symbols *s, const struct symbols_object *object,
 	if (o->module)
 		dwfl_module_info(o->module, NULL, NULL, NULL, NULL, NULL, file,
 		    debug);
+}
+
+const char *
+symbols_shared(struct symbols *s, const struct symbols_object *object,
+    const unsigned char **id, unsigned *bytes)
+{
+	const struct object *o = object_of(s, object);
+
+	*id = o->shared_id;
+	*bytes = o->shared_id_bytes;
+	return o->shared ? o->shared_path : NULL;
 }

@@ -46,4 +46,11 @@ const char *symbols_complaint(struct symbols *s,
 void symbols_files(struct symbols *s, const struct symbols_object *object,
     const char **file, const char **debug);
 
+/* The file with what their debug information shares with that of others, as
+ * dwz makes it.  It goes to a .debug of its own build id, which is the ID of
+ * BYTES; those live until symbols_close.  NULL: none. */
+const char *symbols_shared(struct symbols *s,
+    const struct symbols_object *object, const unsigned char **id,
+    unsigned *bytes);
+
 #endif

@@ -51,3 +51,14 @@ symbols_files(struct symbols *s, const struct symbols_object *object,
 	(void)object;
 	*file = *debug = NULL;
 }
+
+const char *
+symbols_shared(struct symbols *s, const struct symbols_object *object,
+    const unsigned char **id, unsigned *bytes)
+{
+	(void)s;
+	(void)object;
+	(void)id;
+	(void)bytes;
+	return NULL;
+}
