@@ -21,7 +21,8 @@ _heaphook_run() {
 	-o | --output)
 		_heaphook_files "$cur"
 		return ;;
-	-l | --limit | -x | --only | -i | --initial | -a | --additional)
+	--sample | -l | --limit | -x | --only | -i | --initial | \
+	-a | --additional)
 		return ;;
 	--on-exhaust)
 		_heaphook_words 'grow enomem abort' "$cur"
@@ -36,8 +37,8 @@ _heaphook_run() {
 	# From PROGRAM on it is its own completion's turn.
 	for ((i = 1; i < COMP_CWORD; i++)); do
 		case ${COMP_WORDS[i]} in
-		-o | --output | -l | --limit | -x | --only | -i | --initial | \
-		-a | --additional | --on-exhaust | --huge-pages)
+		-o | --output | --sample | -l | --limit | -x | --only | \
+		-i | --initial | -a | --additional | --on-exhaust | --huge-pages)
 			[[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
 			((i++)) ;;
 		--print-env)
@@ -54,7 +55,7 @@ _heaphook_run() {
 	done
 	if [[ $cur == -* ]]; then
 		_heaphook_words '-t --track -p --tlsf -r --report -n --print-env
-			-o --output -s --summary -k --stacks -l --limit
+			-o --output -s --summary -k --stacks --sample -l --limit
 			-x --only --mmap
 			-i --initial -a --additional --on-exhaust --lock-memory
 			--huge-pages

@@ -21,7 +21,7 @@
 /* Our own failures, as env(1) and timeout(1) have them. */
 enum { SETUP = 125, NOT_EXECUTABLE = 126, NOT_FOUND = 127 };
 
-enum { MMAP = CLI_LONG, ON_EXHAUST, LOCK_MEMORY, HUGE_PAGES };
+enum { MMAP = CLI_LONG, SAMPLE, ON_EXHAUST, LOCK_MEMORY, HUGE_PAGES };
 
 static const struct cli_option options[] = {
 	{ "track", 't', NULL, "record PROGRAM's heap (the default)",
@@ -29,13 +29,14 @@ static const struct cli_option options[] = {
 	{ "tlsf", 'p', NULL, "run it on a TLSF heap; with -t, record over it",
 	    NULL },
 	{ "report", 'r', NULL, "when it has ended, report on stderr", NULL },
-	{ "print-env", 'n', "[FORM]", "print the variables instead, for\n"
-	    ENV_FORMS, NULL },
+	{ "print-env", 'n', "[FORM]", "print variables: " ENV_FORMS,
+	    NULL },
 	{ "output", 'o', "NAME", "log name: %p pid, %e program, %r rank, ...",
 	    "What to record" },
 	{ "summary", 's', NULL, "counters and timeline, no events", NULL },
 	{ "stacks", 'k', "[DEPTH]", "the calls that led there, 32 or DEPTH",
 	    NULL },
+	{ "sample", SAMPLE, "SIZE", "few calls, one in SIZE bytes", NULL },
 	{ "limit", 'l', "SIZE", "most bytes of log, like 500M", NULL },
 	{ "only", 'x', "GLOB", "only programs whose name matches", NULL },
 	{ "mmap", MMAP, NULL, "mmap, munmap, mremap and brk too", NULL },
@@ -81,6 +82,16 @@ is_depth(const char *argument)
 	return cli_size(argument, &depth) && depth >= 1 && depth <= 128;
 }
 
+/* Beyond it the recorder's arithmetic ends, and every program. */
+static bool
+is_mean(const char *argument)
+{
+	uint64_t bytes;
+
+	return cli_size(argument, &bytes) && bytes >= 1
+	    && bytes <= UINT64_C(1) << 56;
+}
+
 static bool
 is_text(const char *argument)
 {
@@ -114,6 +125,8 @@ static const struct variable {
 	{ 's', 't', "HEAPHOOK_RECORD", "summary", NULL, NULL },
 	{ 'k', 't', "HEAPHOOK_STACKS", "32", is_depth,
 	    "1 to 128 calls" },
+	{ SAMPLE, 't', "HEAPHOOK_SAMPLE", NULL, is_mean,
+	    "a size like 512K" },
 	{ 'l', 't', "HEAPHOOK_LIMIT", NULL, is_limit,
 	    "a size like 500M, at least 64K" },
 	{ 'x', 0, "HEAPHOOK_ONLY", NULL, is_text, "a pattern" },
@@ -210,6 +223,8 @@ read_options(int argc, char **argv)
 	r.named = given['o'];
 	if (given['k'] && given['s'])
 		cli_misuse("--stacks: a summary has none");
+	if (given[SAMPLE] && given['s'])
+		cli_misuse("--sample: a summary has none");
 	for (key = 0; key <= HUGE_PAGES; key++)
 		if (given[key])
 			check_library(&r, key);

@@ -193,6 +193,7 @@ struct log_header {
 	uint32_t frames;		/* live; numbers given to frames */
 	uint64_t sample_bytes;		/* 0, or the mean from one recorded
 					 * allocation to the next */
+	uint64_t samples_lost;		/* live; there was no place for them */
 };
 
 /* Page 0 the fixed part, page 1 the timeline, page 2 the marks, then texts. */

@@ -8,6 +8,7 @@ enum {
 	STEP_BYTES_AT_LEAST = 4096,
 	STEP_BYTES_BESIDE = 256 * 1024,	/* where events tell all the rest:
 					 * threads should not meet here */
+	STEP_BYTES_SAMPLED = 16384,	/* where most of what is done is this */
 	STEP_PART_SHIFT = 17,	/* of the peak: 64 threads are 0.05 % of it */
 };
 
@@ -25,7 +26,7 @@ add_live(struct log_header *h, int64_t change)
 static bool
 counts_alone(const struct log_header *h)
 {
-	return h->mode == LOG_SUMMARY || h->stop;
+	return h->mode == LOG_SUMMARY || h->stop || h->sample_bytes;
 }
 
 /* A maximum is raised, never assigned. */
@@ -55,6 +56,8 @@ set_window(struct hh_stream *s, struct log_header *h, int64_t live)
 
 	if (step < STEP_BYTES_AT_LEAST)
 		step = STEP_BYTES_AT_LEAST;
+	if (h->sample_bytes && step < STEP_BYTES_SAMPLED)
+		step = STEP_BYTES_SAMPLED;
 	if (!counts_alone(h) && step < STEP_BYTES_BESIDE)
 		step = STEP_BYTES_BESIDE;
 	s->headroom = step;

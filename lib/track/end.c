@@ -21,10 +21,8 @@
 void
 hh_backend_start(void)
 {
-	struct hh_stream *s = hh_start_wanted() ? hh_stream_take(0) : NULL;
-
-	if (s)
-		hh_stream_give(s);
+	if (hh_start_wanted())
+		hh_stream_come();
 }
 
 /* A vfork child is in our memory but not in our process: its end and its

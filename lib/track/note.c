@@ -6,6 +6,7 @@
 
 #include "count.h"
 #include "../interpose/head.h"
+#include "sample.h"
 #include "stack.h"
 #include "usable.h"
 
@@ -74,26 +75,34 @@ excess(size_t usable, size_t size)
 	return usable > size ? usable - size : 0;
 }
 
-static void
-put_alloc(struct note *n, enum log_call call, const void *block, size_t size,
-    size_t usable, size_t align)
-{
-	enum log_kind kind = call == LOG_CALL_CALLOC ? LOG_CALLOC : LOG_MALLOC;
+/* A block that was got; ALIGN 0: the usual. */
+struct got {
+	enum log_call call;
+	const void *block;
+	size_t size, usable, align;
+};
 
-	if (!records(n))
+static void
+put_alloc(struct note *n, const struct got *g)
+{
+	enum log_kind kind = g->call == LOG_CALL_CALLOC ? LOG_CALLOC
+	    : LOG_MALLOC;
+
+	if (!records(n) || hh_mode & HH_PAUSED)
 		return;
-	if (call <= LOG_CALL_CALLOC
-	    && usable == log_usable_expected(hh_head->h.usable_rule, size)
-	    && log_is_short(&n->s->w, address(block), size, n->dt)) {
-		log_put_stacked(&n->s->w, kind, address(block), size, n->dt,
-		    n->stack);
+	if (g->call <= LOG_CALL_CALLOC && g->usable
+	    == log_usable_expected(hh_head->h.usable_rule, g->size)
+	    && log_is_short(&n->s->w, address(g->block), g->size, n->dt)) {
+		log_put_stacked(&n->s->w, kind, address(g->block), g->size,
+		    n->dt, n->stack);
 		return;
 	}
-	log_long_uint(&n->l, call);
-	log_long_uint(&n->l, size);
-	log_long_uint(&n->l, align ? (unsigned)__builtin_ctzl(align) : 0);
-	log_long_address(&n->l, &n->s->w, address(block));
-	log_long_uint(&n->l, excess(usable, size));
+	log_long_uint(&n->l, g->call);
+	log_long_uint(&n->l, g->size);
+	log_long_uint(&n->l, g->align ? (unsigned)__builtin_ctzl(g->align)
+	    : 0);
+	log_long_address(&n->l, &n->s->w, address(g->block));
+	log_long_uint(&n->l, excess(g->usable, g->size));
 	log_long_stack(&n->l, n->stack);
 	put(n);
 }
@@ -106,10 +115,8 @@ struct change {
 
 /* Count, and let the stream go. */
 static void
-end(struct note *n, const struct change *c)
+end(struct hh_stream *s, const struct change *c)
 {
-	struct hh_stream *s = n->s;
-
 	if (s->chunk) {
 		s->allocations += c->allocations;
 		s->frees += c->frees;
@@ -127,31 +134,81 @@ end(struct note *n, const struct change *c)
 	hh_stream_give(s);
 }
 
-void
-hh_note_stacked(struct hh_stack *stack, enum log_call call, const void *block,
-    size_t size, size_t usable, size_t align)
+/* Of what is left out. */
+static void
+count(const struct change *c)
+{
+	struct hh_stream *s = hh_stream_take(0);
+
+	if (s)
+		end(s, c);
+}
+
+static void
+note_stacked(struct hh_stack *stack, const struct got *g,
+    const struct change *c)
 {
 	struct note n;
 
 	if (!begin_with(&n, LOG_X_ALLOC, stack))
 		return;
-	if (!(hh_mode & HH_PAUSED))
-		put_alloc(&n, call, block, size, usable, align);
-	end(&n, &(struct change){.allocations = 1, .come = usable});
+	put_alloc(&n, g);
+	end(n.s, c);
+}
+
+static void
+note_here(const struct got *g, const struct change *c)
+{
+	struct hh_stack stack;
+
+	hh_stack_capture(&stack);
+	note_stacked(&stack, g, c);
+}
+
+/* Whether others are recorded for it. */
+static bool
+is_left_out(const struct got *g)
+{
+	return hh_mode & HH_SAMPLED && (hh_mode & HH_PAUSED
+	    || !hh_sample_takes(g->block, g->size));
+}
+
+static void
+note_got(const struct got *g, const struct change *c)
+{
+	if (!hh_stream_alive())
+		hh_stream_come();	/* now it is known */
+	if (is_left_out(g))
+		count(c);
+	else
+		note_here(g, c);
+}
+
+void
+hh_note_stacked(struct hh_stack *stack, enum log_call call, const void *block,
+    size_t size)
+{
+	const struct got g = { call, block, size, hh_usable(block), 0 };
+	const struct change c = { .allocations = 1, .come = g.usable };
+
+	if (!is_left_out(&g)) {
+		note_stacked(stack, &g, &c);
+	} else {
+		hh_stack_number(stack, NULL);
+		count(&c);
+	}
 }
 
 void
 hh_note_alloc(enum log_call call, const void *block, size_t size,
     size_t usable, size_t align)
 {
-	struct hh_stack stack;
-
-	hh_stack_capture(&stack);
-	hh_note_stacked(&stack, call, block, size, usable, align);
+	note_got(&(struct got){ call, block, size, usable, align },
+	    &(struct change){ .allocations = 1, .come = usable });
 }
 
-void
-hh_note_free(const void *block, size_t usable)
+static void
+note_free(const void *block, const struct change *c)
 {
 	struct note n;
 
@@ -164,7 +221,47 @@ hh_note_free(const void *block, size_t usable)
 		log_long_address(&n.l, &n.s->w, address(block));
 		put(&n);
 	}
-	end(&n, &(struct change){.frees = 1, .gone = usable});
+	end(n.s, c);
+}
+
+void
+hh_note_free(const void *block, size_t usable)
+{
+	const struct change c = { .frees = 1, .gone = usable };
+
+	if (hh_mode & HH_SAMPLED && !hh_sample_drop(block))
+		count(&c);
+	else
+		note_free(block, &c);
+}
+
+bool
+hh_note_gone(const void *block)
+{
+	const struct change none = { .come = 0 };
+
+	if (!hh_sample_drop(block))
+		return false;
+	note_free(block, &none);
+	return true;
+}
+
+void
+hh_note_back(enum log_call call, const void *block, size_t usable)
+{
+	const struct change none = { .come = 0 };
+
+	if (hh_sample_keep(block))
+		note_here(&(struct got){ call, block, usable, usable, 0 },
+		    &none);
+}
+
+void
+hh_note_moved(enum log_call call, const void *block, size_t size,
+    size_t usable, size_t old_usable)
+{
+	note_got(&(struct got){ call, block, size, usable, 0 },
+	    &(struct change){ 1, 1, 0, usable, old_usable });
 }
 
 void
@@ -177,7 +274,7 @@ hh_note_failed(enum log_call call, size_t size)
 	log_long_uint(&n.l, call);
 	log_long_uint(&n.l, size);
 	put(&n);
-	end(&n, &(struct change){.failed = 1});
+	end(n.s, &(struct change){.failed = 1});
 }
 
 /* Where the block is now: the end of both kinds of realloc. */
@@ -190,7 +287,7 @@ end_realloc(struct note *n, size_t old_usable, const void *block, size_t size,
 	log_long_uint(&n->l, excess(usable, size));
 	log_long_stack(&n->l, n->stack);
 	put(n);
-	end(n, &(struct change){1, 1, 0, usable, old_usable});
+	end(n->s, &(struct change){1, 1, 0, usable, old_usable});
 }
 
 void

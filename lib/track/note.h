@@ -12,10 +12,10 @@
 void hh_note_alloc(enum log_call call, const void *block, size_t size,
     size_t usable, size_t align);
 
-/* The same with the stack that was captured before. */
+/* Of malloc and calloc, with the stack that was captured before. */
 struct hh_stack;
 void hh_note_stacked(struct hh_stack *stack, enum log_call call,
-    const void *block, size_t size, size_t usable, size_t align);
+    const void *block, size_t size);
 
 void hh_note_free(const void *block, size_t usable);
 void hh_note_failed(enum log_call call, size_t size);
@@ -28,6 +28,13 @@ void hh_note_realloc(const void *old, size_t old_usable, const void *block,
 void hh_note_resize(const void *old);
 void hh_note_resized(size_t old_usable, const void *block, size_t size,
     size_t usable);
+
+/* The same where only some blocks are recorded.  What it counts comes with
+ * the second; a failed one takes the first back.  False: it was not. */
+bool hh_note_gone(const void *old);
+void hh_note_moved(enum log_call call, const void *block, size_t size,
+    size_t usable, size_t old_usable);
+void hh_note_back(enum log_call call, const void *old, size_t usable);
 
 void hh_note_mark(const char *label);
 void hh_note_pause(bool paused);

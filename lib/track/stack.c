@@ -45,17 +45,6 @@ hh_stack_unloaded(void)
 	atomic_fetch_sub(&unloading, 1);
 }
 
-/* So that the thread has a stream, and a forked child forgot its parent's
- * numbers. */
-static void
-come(void)
-{
-	struct hh_stream *s = hh_stream_take(0);
-
-	if (s)
-		hh_stream_give(s);
-}
-
 /* With its stream, a thread passes them on. */
 static struct hh_walks *
 walks_of(struct hh_stream *s)
@@ -91,7 +80,9 @@ let_go(struct hh_stack *stack)
 	*stack->held = false;
 }
 
-/* While a library goes, what is known may be of another that was there: but
+/* First the depth is known, and a forked child forgets its parent's numbers.
+ *
+ * While a library goes, what is known may be of another that was there: but
  * those that this thread's calls are in stay. */
 void
 hh_stack_capture(struct hh_stack *stack)
@@ -99,7 +90,7 @@ hh_stack_capture(struct hh_stack *stack)
 	unsigned most;
 
 	if (!hh_stream_alive() || (hh_stack_depth && !hh_mine->chunk))
-		come();		/* now the depth is known */
+		hh_stream_come();
 	most = hh_stack_depth;
 	stack->walks = NULL;
 	stack->count = stack->number = 0;

@@ -13,6 +13,7 @@
 #include "../interpose/text.h"
 #include "file.h"
 #include "pool.h"
+#include "sample.h"
 #include "stack.h"
 #include "stream.h"
 #include "totals.h"
@@ -29,6 +30,7 @@ static struct {
 	enum log_usable_rule rule;
 	uint64_t limit;
 	unsigned depth;		/* of stacks */
+	uint64_t sample;	/* 0: all is recorded */
 	bool map;
 } wanted;
 
@@ -82,6 +84,25 @@ read_depth(void)
 	return (unsigned)depth;
 }
 
+static uint64_t
+read_sample(void)
+{
+	const char *value = hh_conf_get("HEAPHOOK_SAMPLE");
+	uint64_t bytes = 0;
+
+	if (value && (!hh_conf_size(value, &bytes) || bytes > SAMPLE_MOST)) {
+		hh_say_bad("HEAPHOOK_SAMPLE", value,
+		    "a size, as 512K, or 0 for every call");
+		return 0;
+	}
+	if (bytes && wanted.mode == LOG_SUMMARY) {
+		hh_say("heaphook: HEAPHOOK_SAMPLE: a summary has no samples: "
+		    "HEAPHOOK_RECORD=events has", (char *)NULL);
+		return 0;
+	}
+	return bytes;
+}
+
 static bool
 read_switch(const char *name)
 {
@@ -99,6 +120,7 @@ read_variables(void)
 	wanted.mode = read_mode();
 	wanted.limit = read_limit();
 	wanted.depth = read_depth();
+	wanted.sample = read_sample();
 	wanted.map = read_switch("HEAPHOOK_MMAP");
 	if (read_switch("HEAPHOOK_SUMMARY"))
 		hh_summary_keep();
@@ -163,6 +185,8 @@ look_at_image(void)
 		hh_say("heaphook: HEAPHOOK_STACKS: there are no call stacks "
 		    "on this machine", (char *)NULL);
 	}
+	if (wanted.sample)
+		hh_sample_begin(wanted.sample);
 	say_order();
 	return true;
 }
@@ -182,6 +206,7 @@ hh_start(const struct hh_head_origin *origin)
 		return false;
 	hh_head_begin(head, wanted.mode, wanted.rule, origin);
 	head->h.stack_depth = wanted.depth;
+	head->h.sample_bytes = wanted.sample;
 	hh_pool_record(&head->h.pool);
 	if (wanted.map)
 		head->h.flags |= LOG_FLAG_MMAP;

@@ -335,3 +335,12 @@ hh_stream_give(struct hh_stream *s)
 	s->busy = false;
 	hh_stream_unbar(s);
 }
+
+void
+hh_stream_come(void)
+{
+	struct hh_stream *s = hh_stream_take(0);
+
+	if (s)
+		hh_stream_give(s);
+}

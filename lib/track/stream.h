@@ -84,6 +84,7 @@ enum {
 	HH_AMONG = 1,	/* other threads may exist: each event is timed */
 	HH_PAUSED = 2,	/* between heaphook_pause and heaphook_resume */
 	HH_OPAQUE = 4,	/* not started, or usable sizes follow no rule */
+	HH_SAMPLED = 8,	/* only some blocks are recorded; all are counted */
 };
 
 extern HH_OWN uint8_t hh_mode;
@@ -114,6 +115,20 @@ static inline volatile bool *
 hh_stream_holds(struct hh_stream *s)
 {
 	return (volatile bool *)((char *)s + STREAM_HALF + sizeof(void *));
+}
+
+/* How many bytes are left to the thread's next sample; see sample.h.  A
+ * forked child's has none, and so no seed. */
+struct hh_luck {
+	int64_t left;
+	uint64_t seed;
+};
+
+static inline struct hh_luck *
+hh_stream_luck(struct hh_stream *s)
+{
+	return (struct hh_luck *)(void *)((char *)s + STREAM_HALF
+	    + 2 * sizeof(void *));
 }
 
 /* The usual path is over: whatever ends it may change that. */
@@ -169,6 +184,9 @@ hh_stream_clock(struct hh_stream *s)
  * takes is done: start, a child's own log, a new slot, a full one. */
 struct hh_stream *hh_stream_take(size_t bytes);
 void hh_stream_give(struct hh_stream *s);
+
+/* The log is there, and the thread has a stream, if that can be. */
+void hh_stream_come(void);
 
 /* False in a forked child that has no log of its own yet. */
 bool hh_stream_alive(void);

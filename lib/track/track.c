@@ -14,6 +14,7 @@
 #include "../interpose/real.h"
 #include "count.h"
 #include "note.h"
+#include "sample.h"
 #include "stack.h"
 #include "usable.h"
 
@@ -150,9 +151,58 @@ follows_rule(const void *block, size_t size)
 	    & ~(size_t)HH_CHUNK_OTHER_FLAGS) == 0;
 }
 
+static HOT size_t
+usable_of_word(const void *block)
+{
+	return (hh_usable_word(block) & ~(size_t)7) - HH_CHUNK_WORD;
+}
+
+/* Where few are recorded, all others go into the slot with what they count.
+ * S is barred. */
+static HOT void
+count_only(struct hh_stream *s, bool is_alloc, const void *block)
+{
+	size_t usable = hh_mode & HH_OPAQUE
+	    || hh_usable_word(block) & HH_CHUNK_MAPPED
+	    ? hh_usable(block) : usable_of_word(block);
+
+	if (is_alloc)
+		s->chunk->counters.allocated += usable;
+	if (!likely(hh_count_at_once(s, is_alloc, usable)))
+		hh_count_tell(s);
+}
+
+/* False: it may have to be recorded. */
+static HOT bool
+pass_alloc(const void *block, size_t size)
+{
+	struct hh_stream *s = enter();
+	bool passes;
+
+	if (!s)
+		return false;
+	passes = likely(hh_sample_passes(s, size));
+	if (passes)
+		count_only(s, true, block);
+	hh_stream_unbar(s);
+	return passes;
+}
+
+static HOT bool
+pass_free(const void *block)
+{
+	struct hh_stream *s = hh_sample_has(block) ? NULL : enter();
+
+	if (!s)
+		return false;
+	count_only(s, false, block);
+	hh_stream_unbar(s);
+	return true;
+}
+
 /* In the short form if the log has its stack already. */
 static COLD void *
-keep_alone(enum log_kind kind, enum log_call call, void *block, size_t size)
+keep_stacked(enum log_kind kind, enum log_call call, void *block, size_t size)
 {
 	struct hh_stack stack;
 
@@ -161,8 +211,17 @@ keep_alone(enum log_kind kind, enum log_call call, void *block, size_t size)
 	    || (hh_stack_depth && !hh_stack_find(&stack))
 	    || !put_alone(kind, block, size, hh_usable_expected(size),
 	        stack.number))
-		hh_note_stacked(&stack, call, block, size, hh_usable(block),
-		    0);
+		hh_note_stacked(&stack, call, block, size);
+	return block;
+}
+
+static COLD void *
+keep_alone(enum log_kind kind, enum log_call call, void *block, size_t size)
+{
+	if (!(hh_mode & HH_SAMPLED))
+		return keep_stacked(kind, call, block, size);
+	if (!likely(pass_alloc(block, size)))
+		hh_note_alloc(call, block, size, hh_usable(block), 0);
 	return block;
 }
 
@@ -222,16 +281,12 @@ hh_backend_calloc(size_t count, size_t size)
 	return keep_calloc(block, bytes);
 }
 
-static HOT size_t
-usable_of_word(const void *block)
-{
-	return (hh_usable_word(block) & ~(size_t)7) - HH_CHUNK_WORD;
-}
-
 static COLD void
 free_alone(void *block)
 {
-	if (hh_mode & HH_OPAQUE
+	if (hh_mode & HH_SAMPLED && likely(pass_free(block)))
+		;
+	else if (hh_mode & HH_OPAQUE
 	    || hh_usable_word(block) & HH_CHUNK_MAPPED
 	    || !put_alone(LOG_FREE, block, 0, usable_of_word(block), 0))
 		hh_note_free(block, hh_usable(block));
@@ -304,6 +359,24 @@ resize_among_threads(enum log_call call, void *old, size_t size)
 	return block;
 }
 
+/* Its old block is freed, if that was recorded; its new one may be. */
+static void *
+resize_sampled(enum log_call call, void *old, size_t size)
+{
+	size_t old_usable = hh_usable(old);
+	bool was = hh_note_gone(old);
+	void *block = hh_real.realloc(old, size);
+
+	if (block) {
+		hh_note_moved(call, block, size, hh_usable(block), old_usable);
+		return block;
+	}
+	hh_note_failed(call, size);
+	if (was)
+		hh_note_back(call, old, old_usable);
+	return NULL;
+}
+
 void *
 hh_backend_realloc(enum hh_call hh_call, void *old, size_t size)
 {
@@ -311,6 +384,8 @@ hh_backend_realloc(enum hh_call hh_call, void *old, size_t size)
 	size_t old_usable;
 	void *block;
 
+	if (old && size && hh_mode & HH_SAMPLED)
+		return resize_sampled(call, old, size);
 	if (!old || !size || hh_mode & HH_PAUSED)
 		return replace(call, old, size);
 	if (hh_among_threads())
