@@ -84,8 +84,12 @@ facts_identity(struct profile *p, const struct reader *log)
 	p->cwd = text_or_null(reader_text(log, h->cwd));
 	p->host = h->host[0] ? room_text(h->host, sizeof h->host) : NULL;
 	set_argv(p, log);
+	if (h->mode == LOG_EVENTS)
+		p->sample_bytes = at_least(h->sample_bytes <= INT64_MAX
+		    ? (int64_t)h->sample_bytes : INT64_MAX, 1);
 	p->mode = h->mode == LOG_SUMMARY ? "summary" : "events";
-	p->bytes = h->mode == LOG_SUMMARY ? "usable" : "requested";
+	p->bytes = h->mode == LOG_SUMMARY || p->sample_bytes.known ? "usable"
+	    : "requested";
 	p->state = states[log->state];
 	/* As whoever waits for the process sees it. */
 	if (log->state == READER_EXITED)
@@ -256,7 +260,8 @@ facts_summary(struct profile *p, struct reader *log)
 	set_threads(p, log);
 	set_timeline(p, log);
 	end_timeline(p, log);
-	set_marks(p, log);
+	if (!p->marks)
+		set_marks(p, log);
 }
 
 /* Events up to END, from *AT on, into what counters could say of that time;
@@ -441,6 +446,10 @@ facts_problems(struct profile *p, struct reader *log)
 		problems_loss(q, "%" PRIu64 " allocations are only counted: "
 		    "there was no place for more threads",
 		    log->head.h.others.allocations);
+	if (log->head.h.samples_lost)
+		problems_note(q, "%" PRIu64 " blocks of the sample were not "
+		    "recorded: there was no place to remember them",
+		    log->head.h.samples_lost);
 	if (log->state == READER_RUNNING)
 		problems_note(q, "the process still runs: this is how far "
 		    "its log has come");

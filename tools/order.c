@@ -11,18 +11,24 @@
 #define COUNT(heading, field) \
 	{ heading, false, offsetof(struct profile_site, field) }
 
+#define ERROR(field) offsetof(struct profile_error, field)
+
 const struct order orders[] = {
 	{ "peak", "bytes at the peak", false,
-	  BYTES("at peak", peak_bytes), COUNT("calls", allocations) },
+	  BYTES("at peak", peak_bytes), COUNT("calls", allocations),
+	  ERROR(peak) },
 	{ "live", "bytes live at the end", false,
-	  BYTES("live", live_bytes), COUNT("blocks", live_blocks) },
+	  BYTES("live", live_bytes), COUNT("blocks", live_blocks),
+	  ERROR(live) },
 	{ "total", "bytes allocated in all", true,
-	  BYTES("in all", allocated_bytes), COUNT("calls", allocations) },
+	  BYTES("in all", allocated_bytes), COUNT("calls", allocations),
+	  ERROR(allocated) },
 	{ "calls", "calls", true,
-	  COUNT("calls", allocations), BYTES("in all", allocated_bytes) },
+	  COUNT("calls", allocations), BYTES("in all", allocated_bytes),
+	  ERROR(allocations) },
 	{ "temporary", "calls whose block went at once", false,
-	  COUNT("temporary", temporary), COUNT("calls", allocations) },
-	{ NULL, NULL, false, { NULL, false, 0 }, { NULL, false, 0 } }
+	  COUNT("temporary", temporary), COUNT("calls", allocations), 0 },
+	{ NULL, NULL, false, { NULL, false, 0 }, { NULL, false, 0 }, 0 }
 };
 
 const struct order *

@@ -18,6 +18,7 @@ struct order {
 		bool bytes;
 		size_t offset;		/* in struct profile_site */
 	} by, beside;
+	size_t error;		/* of by, in struct profile_error */
 };
 
 extern const struct order orders[];	/* the default first, to a NULL name */
@@ -30,6 +31,15 @@ void order_sites(struct profile *p, const struct order *order);
 
 /* Those that called once come last, and are counted. */
 void order_once_last(struct profile *p);
+
+/* Of an estimate. */
+static inline double
+order_error(const struct profile *p, const struct profile_site *site,
+    const struct order *r)
+{
+	return *(const double *)((const char *)(p->errors + site->frame)
+	    + r->error);
+}
 
 static inline uint64_t
 order_value(const struct profile_site *site, const struct order_column *c)

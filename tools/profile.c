@@ -20,6 +20,8 @@ struct tally {
 	struct reader *log;
 	struct part part;
 	bool begun;			/* before, only live bytes count */
+	bool peaked;			/* of a sample: the peak is over, or
+					 * looked for where all blocks are */
 	void (*progress)(void *, double);
 
 	uint64_t allocations, frees, failed, allocated_bytes, unknown_frees;
@@ -164,6 +166,15 @@ count_rest(struct tally *t, const struct replay_step *s)
 	}
 }
 
+/* When all blocks of a program were most is not seen by a sample, but was
+ * counted. */
+static void
+end_peak(struct tally *t)
+{
+	t->peaked = true;
+	sites_peak(&t->sites);
+}
+
 /* Live bytes change at one instant by what came less what went. */
 static void
 step(void *who, const struct replay_step *s)
@@ -174,6 +185,8 @@ step(void *who, const struct replay_step *s)
 
 	if (!t->begun && s->ticks >= t->part.from)
 		begin(t, t->part.from);
+	if (!t->peaked && s->ticks > t->log->head.h.peak_ticks)
+		end_peak(t);
 	if (came) {
 		t->live_blocks++;
 		t->live_requested += s->come.requested;
@@ -196,7 +209,8 @@ step(void *who, const struct replay_step *s)
 		t->peak_requested = t->live_requested;
 		t->peak_extra = t->live_usable - t->live_requested;
 		t->peak_ticks = s->ticks;
-		sites_peak(&t->sites);
+		if (!t->log->head.h.sample_bytes)
+			sites_peak(&t->sites);
 	}
 	timeline_add(&t->timeline, s->ticks, t->live_requested,
 	    t->live_usable - t->live_requested);
@@ -304,11 +318,13 @@ static void
 give(struct profile *p, struct tally *t, const struct threads *threads,
     uint64_t end)
 {
-	p->elapsed_s = reader_seconds(t->log, end_of(t));
-	give_totals(p, t);
-	give_sizes(p, t);
-	give_timeline(p, t);
-	give_threads(p, t, threads);
+	if (!p->sample_bytes.known) {
+		p->elapsed_s = reader_seconds(t->log, end_of(t));
+		give_totals(p, t);
+		give_sizes(p, t);
+		give_timeline(p, t);
+		give_threads(p, t, threads);
+	}
 	if (t->has_sites)
 		sites_give(p, &t->sites, t->ticks < end ? end : t->ticks,
 		    reader_ticks_per_s(t->log));
@@ -324,6 +340,7 @@ count_events(struct profile *p, struct reader *log,
 	struct tally t = {
 		.profile = p, .log = log, .progress = show_progress,
 		.has_sites = log->head.h.stack_depth,
+		.peaked = !log->head.h.sample_bytes,
 	};
 	struct replay_watch watch = {
 		.who = &t, .inherited = inherited, .step = step,
@@ -334,6 +351,7 @@ count_events(struct profile *p, struct reader *log,
 
 	if (t.has_sites) {
 		sites_init(&t.sites);
+		t.sites.mean = (double)log->head.h.sample_bytes;
 		watch.stacks = &t.sites.stacks;
 	}
 	part_find(&t.part, log, part);
@@ -346,6 +364,8 @@ count_events(struct profile *p, struct reader *log,
 	p->stopped_s = reader_seconds(log, end);
 	if (!t.begun)
 		begin(&t, t.part.from < end ? t.part.from : end);
+	if (!t.peaked)
+		end_peak(&t);
 	if (end > t.timeline.start)
 		timeline_add(&t.timeline, end, t.live_requested,
 		    t.live_usable - t.live_requested);
@@ -370,11 +390,17 @@ profile_make(struct profile *p, struct reader *log,
 		facts_summary(p, log);
 	else
 		count_events(p, log, part, show_progress);
-	if (log->head.h.mode == LOG_EVENTS && log->head.h.stop && all)
+	if (p->sample_bytes.known)
+		facts_summary(p, log);
+	else if (log->head.h.mode == LOG_EVENTS && log->head.h.stop && all)
 		facts_stopped(p, log);
 	if (log->head.h.mode == LOG_EVENTS && log->head.h.slots
 	    && !log->slot_count)
 		facts_bare(p, log);
+	if (p->sample_bytes.known && !all)
+		problems_note(&log->problems, "only sites, by the blocks of "
+		    "its sample, are those that --from, --to and --thread "
+		    "choose");
 	if (log->head.h.mode == LOG_SUMMARY && !all)
 		problems_note(&log->problems, "it has no events, so these are "
 		    "figures of the whole of it: --from, --to and --thread "
@@ -400,6 +426,7 @@ free_sites(struct profile *p)
 	for (size_t i = 0; i < p->object_count; i++)
 		free(p->objects[i].path);
 	free(p->sites);
+	free(p->errors);
 	free(p->tree);
 	free(p->site_frames);
 	free(p->calls);

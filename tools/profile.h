@@ -97,6 +97,12 @@ struct profile_site {
 				 * steadily; 0: they do not */
 };
 
+/* Within how much a site's estimates are right, nearly always. */
+struct profile_error {
+	double peak, live, allocated;	/* bytes */
+	double allocations;
+};
+
 enum {
 	PROFILE_SIZES = 65,		/* 0, 1, 2-3, 4-7, ... */
 	PROFILE_POINTS = 256,
@@ -147,6 +153,10 @@ struct profile {
 	size_t mark_count;
 
 	bool has_sites;			/* stacks were recorded */
+	struct profile_number sample_bytes;	/* known: sites are estimates,
+						 * by one block every so many
+						 * bytes, */
+	struct profile_error *errors;	/* with these, by frame; else NULL */
 	struct profile_site *sites;
 	size_t site_count;
 	size_t once_count;		/* the last of them: they called once,

@@ -63,6 +63,7 @@ const struct render_field render_fields[] = {
 	FIELD(status, RENDER_NUMBER, RENDER_ALWAYS),
 	FIELD(complete, RENDER_TRUTH, RENDER_ALWAYS),
 	FIELD(problems, RENDER_TEXTS, RENDER_ALWAYS),
+	FIELD(sample_bytes, RENDER_NUMBER, RENDER_SAMPLE),
 	FIELD(start, RENDER_SECONDS, RENDER_ALWAYS),
 	FIELD(elapsed_s, RENDER_SECONDS, RENDER_ALWAYS),
 	FIELD(allocations, RENDER_NUMBER, RENDER_ALWAYS),
@@ -95,6 +96,8 @@ render_has(const struct profile *p, const struct render_field *f)
 	switch (f->when) {
 	case RENDER_MAPPINGS:
 		return p->has_mappings;
+	case RENDER_SAMPLE:
+		return p->sample_bytes.known;
 	case RENDER_POOL:
 		return p->has_pool;
 	default:

@@ -96,7 +96,9 @@ enum render_kind {
 	RENDER_TEXT, RENDER_TEXTS, RENDER_NUMBER, RENDER_SECONDS, RENDER_TRUTH,
 };
 
-enum render_when { RENDER_ALWAYS, RENDER_MAPPINGS, RENDER_POOL };
+enum render_when {
+	RENDER_ALWAYS, RENDER_MAPPINGS, RENDER_POOL, RENDER_SAMPLE
+};
 
 struct render_field {
 	const char *name;

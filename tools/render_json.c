@@ -175,6 +175,16 @@ put_rate(FILE *to, double growth)
 		fputs("null", to);
 }
 
+/* In a sample nobody knows which block came last. */
+static void
+put_estimates(FILE *to, const struct profile_error *e)
+{
+	fprintf(to, ", \"temporary\": null,\n" KEY "    \"peak_error_bytes\": "
+	    "%.0f, \"live_error_bytes\": %.0f, \"allocated_error_bytes\": "
+	    "%.0f, \"allocations_error\": %.0f", e->peak, e->live,
+	    e->allocated, e->allocations);
+}
+
 static void
 put_stack(FILE *to, const struct profile_site *s)
 {
@@ -187,15 +197,19 @@ put_stack(FILE *to, const struct profile_site *s)
 }
 
 static void
-put_site(FILE *to, const struct profile_site *s)
+put_site(FILE *to, const struct profile *p, const struct profile_site *s)
 {
 	put_stack(to, s);
 	fprintf(to, "\"peak_bytes\": %" PRIu64
 	    ", \"live_bytes\": %" PRIu64 ", \"live_blocks\": %" PRIu64
 	    ",\n" KEY "    \"allocated_bytes\": %" PRIu64
-	    ", \"allocations\": %" PRIu64 ", \"temporary\": %" PRIu64,
+	    ", \"allocations\": %" PRIu64,
 	    s->peak_bytes, s->live_bytes, s->live_blocks, s->allocated_bytes,
-	    s->allocations, s->temporary);
+	    s->allocations);
+	if (p->errors)
+		put_estimates(to, p->errors + s->frame);
+	else
+		fprintf(to, ", \"temporary\": %" PRIu64, s->temporary);
 	fputs(", \"growth_bytes_per_s\": ", to);
 	put_rate(to, s->growth);
 }
@@ -208,7 +222,7 @@ put_sites(FILE *to, const struct profile *p, const struct render_look *look)
 	begin_list(to, "sites");
 	for (size_t i = 0; i < top; i++) {
 		begin_item(to, i);
-		put_site(to, p->sites + i);
+		put_site(to, p, p->sites + i);
 		if (look->leaks)
 			fprintf(to, ", \"suppressed\": %s",
 			    p->sites[i].suppressed ? "true" : "false");

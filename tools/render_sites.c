@@ -49,17 +49,37 @@ put_life(const struct shown *s, const struct profile_site *site)
 	    mean / units[i].s, units[i].name);
 }
 
+/* Beside the value, or within how much that is right. */
+static const char *
+beside_of(const struct shown *s, const struct profile_site *site,
+    struct cli_text *t)
+{
+	const struct order *o = s->order;
+
+	if (!s->p->errors)
+		return text_of(order_value(site, &o->beside), &o->beside, t);
+	return text_of((uint64_t)order_error(s->p, site, o), &o->by, t);
+}
+
+static void
+put_sample(const struct shown *s)
+{
+	struct cli_text a = cli_bytes(s->p->sample_bytes.value);
+
+	fprintf(s->to, "  sampled, one in %s; sites are estimates, within +-\n",
+	    a.text);
+}
+
 static void
 put_site(const struct shown *s, const struct profile_site *site)
 {
 	const struct order *o = s->order;
 	uint64_t value = order_value(site, &o->by);
-	uint64_t beside = order_value(site, &o->beside);
 	struct cli_text a, b;
 
 	fprintf(s->to, "%11s %5.1f%% %13s  ", text_of(value, &o->by, &a),
 	    s->all ? 100 * ((double)value / (double)s->all) : 0,
-	    text_of(beside, &o->beside, &b));
+	    beside_of(s, site, &b));
 	render_stack(s->to, s->look, site);
 	if (o->by.offset == offsetof(struct profile_site, temporary))
 		put_life(s, site);
@@ -119,7 +139,7 @@ put_list(const struct shown *s)
 	if (!s->count)
 		return;
 	fprintf(s->to, "%11s %6s %13s  %s\n", s->order->by.heading, "share",
-	    s->order->beside.heading, "allocated by");
+	    s->p->errors ? "+-" : s->order->beside.heading, "allocated by");
 	for (; i < s->p->site_count - s->p->once_count && n < top; i++) {
 		if (!has_any(s, s->p->sites + i))
 			continue;
@@ -271,6 +291,8 @@ render_sites(FILE *to, const struct profile *p,
 		put_leaks_head(&s);
 	else if (s.count)
 		fprintf(to, "  top sites, by %s\n", s.order->title);
+	if (p->errors && s.count)
+		put_sample(&s);
 	put_list(&s);
 	put_growing(&s);
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "estimate.h"
 #include "room.h"
 
 /* Of ticks those that a sum of lives counts: too few for one that is more
@@ -52,6 +53,31 @@ site_at(struct sites *s, uint32_t number)
 	return s->list + number;
 }
 
+/* What BLOCK stands for. */
+static inline struct estimate
+worth(const struct sites *s, const struct block *block)
+{
+	if (s->mean > 0)
+		return estimate_block(block, s->mean);
+	return (struct estimate){ 1, block->requested, 0 };
+}
+
+static double
+square(uint64_t bytes)
+{
+	return (double)bytes * (double)bytes;
+}
+
+/* How long BLOCKS have lived that came with the clock. */
+static uint64_t
+lives(const struct sites *s, uint64_t blocks, uint64_t ticks)
+{
+	if (s->mean > 0)
+		return (uint64_t)((double)(ticks >> LIFE_SHIFT)
+		    * ((double)blocks / (1 << ESTIMATE_SHIFT)));
+	return blocks * (ticks >> LIFE_SHIFT);
+}
+
 /* One that is about to change. */
 static struct site *
 changing(struct sites *s, uint32_t number)
@@ -64,6 +90,7 @@ changing(struct sites *s, uint32_t number)
 	site->peak = s->peak;
 	site->peak_blocks = site->live_blocks;
 	site->peak_bytes = site->live_bytes;
+	site->variance.peak = site->variance.live;
 	return site;
 }
 
@@ -72,21 +99,26 @@ sites_change(struct sites *s, const struct block *come,
     const struct block *gone, uint64_t ticks)
 {
 	struct site *site;
+	struct estimate e;
 
 	growth_now(&s->clock, ticks);
 	if (gone) {
+		e = worth(s, gone);
 		site = changing(s, gone->site);
-		site->live_blocks--;
-		site->live_bytes -= gone->requested;
-		site->lived += ticks >> LIFE_SHIFT;
+		site->live_blocks -= e.blocks;
+		site->live_bytes -= e.bytes;
+		site->lived += lives(s, e.blocks, ticks);
+		site->variance.live -= e.variance * square(block_usable(gone));
 		growth_after(&site->growth, site->live_bytes);
 	}
 	if (!come)
 		return;
+	e = worth(s, come);
 	site = changing(s, come->site);
-	site->live_blocks++;
-	site->live_bytes += come->requested;
-	site->lived -= ticks >> LIFE_SHIFT;
+	site->live_blocks += e.blocks;
+	site->live_bytes += e.bytes;
+	site->lived -= lives(s, e.blocks, ticks);
+	site->variance.live += e.variance * square(block_usable(come));
 	if (site->most_bytes < site->live_bytes) {
 		site->most_bytes = site->live_bytes;
 		site->most_blocks = site->live_blocks;
@@ -104,7 +136,7 @@ sites_begin(struct sites *s, uint64_t ticks)
 		site->growth = (struct growth){ .least = site->live_bytes };
 		site->most_bytes = site->live_bytes;
 		site->most_blocks = site->live_blocks;
-		site->lived = -site->live_blocks * (ticks >> LIFE_SHIFT);
+		site->lived = -lives(s, site->live_blocks, ticks);
 	}
 }
 
@@ -119,23 +151,28 @@ void
 sites_count_come(struct sites *s, const struct block *block)
 {
 	struct site *site = site_at(s, block->site);
+	const struct estimate e = worth(s, block);
 
-	site->allocations++;
+	site->allocations += e.blocks;
+	site->variance.allocations += e.variance;
+	site->variance.allocated += e.variance * square(block_usable(block));
 	/* It may be more than 64 bits hold. */
-	if (__builtin_add_overflow(site->allocated_bytes, block->requested,
+	if (__builtin_add_overflow(site->allocated_bytes, e.bytes,
 	    &site->allocated_bytes))
 		site->allocated_bytes = UINT64_MAX;
 	if (block->owner != REPLAY_NO_THREAD)
 		*last_of(s, block->owner) = block->address;
 }
 
-/* What realloc gives back lives on elsewhere. */
+/* What realloc gives back lives on elsewhere.  In a sample nobody knows
+ * which block came last. */
 bool
 sites_count_free(struct sites *s, const struct replay_step *step)
 {
 	uint64_t *last;
 
-	if (!step->known || step->allocated || step->thread == REPLAY_NO_THREAD
+	if (s->mean > 0 || !step->known || step->allocated
+	    || step->thread == REPLAY_NO_THREAD
 	    || step->thread != step->gone.owner)
 		return false;
 	last = last_of(s, step->thread);
@@ -190,6 +227,47 @@ give_growth(struct profile *p, uint64_t **sums, const struct growth_clock *c,
 	free(sums);
 }
 
+/* Blocks are whole again. */
+static void
+round_up(struct profile_site *site)
+{
+	uint64_t *const parts[] = {
+		&site->allocations, &site->live_blocks, &site->peak_blocks,
+		&site->most_blocks,
+	};
+
+	for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
+		*parts[i] = (*parts[i] + (1 << (ESTIMATE_SHIFT - 1)))
+		    >> ESTIMATE_SHIFT;
+}
+
+static void
+add_variance(struct profile_error *sum, const struct site *site, uint64_t peak)
+{
+	const struct profile_error *v = &site->variance;
+
+	sum->peak += site->peak != peak ? v->live : v->peak;
+	sum->live += site->live_blocks ? v->live : 0;
+	sum->allocated += v->allocated;
+	sum->allocations += v->allocations;
+}
+
+/* Of a sample: what was summed up by frame. */
+static void
+finish(struct profile *p)
+{
+	for (size_t i = 0; i < p->site_count; i++) {
+		struct profile_error *e = p->errors + p->sites[i].frame;
+
+		round_up(p->sites + i);
+		*e = (struct profile_error){
+			estimate_error(e->peak), estimate_error(e->live),
+			estimate_error(e->allocated),
+			estimate_error(e->allocations),
+		};
+	}
+}
+
 /* Sites whose frames are the same are one. */
 static void
 give_sites(struct profile *p, struct sites *s, uint64_t end,
@@ -207,7 +285,7 @@ give_sites(struct profile *p, struct sites *s, uint64_t end,
 		struct site *site = s->list + i;
 		uint32_t frame = s->stacks.sites[i];
 		uint64_t lived = site->lived
-		    + site->live_blocks * (end >> LIFE_SHIFT);
+		    + lives(s, site->live_blocks, end);
 
 		if (!site->allocations && !site->live_blocks && !site->peak)
 			continue;
@@ -216,12 +294,16 @@ give_sites(struct profile *p, struct sites *s, uint64_t end,
 			at[frame] = p->site_count;
 		}
 		add_up(p->sites + at[frame] - 1, site, s->peak);
+		if (p->errors)
+			add_variance(p->errors + frame, site, s->peak);
 		p->sites[at[frame] - 1].lived_s += (double)lived
 		    * (1 << LIFE_SHIFT) / ticks_per_s;
 		add_growth(sums + at[frame] - 1, site, &s->clock);
 	}
 	free(at);
 	give_growth(p, sums, &s->clock, ticks_per_s);
+	if (p->errors)
+		finish(p);
 }
 
 static void
@@ -269,6 +351,8 @@ sites_give(struct profile *p, struct sites *s, uint64_t end,
 	p->site_frames = room_new(bytes, 1);
 	memcpy(p->site_frames, s->stacks.sites, bytes);
 	p->has_sites = true;
+	if (s->mean > 0)
+		p->errors = room_new(s->stacks.frame_count, sizeof *p->errors);
 	give_objects(p, &s->stacks);
 	give_tree(p, &s->stacks);
 	give_sites(p, s, end, ticks_per_s);

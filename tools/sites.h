@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What each site allocated, has, and had when the program had most.
+/* What each site allocated, has, and had when the program had most; of a
+ * sample, what that comes to by estimate.
  *
  * Nobody goes through all sites at each peak: they are numbered, and a site
  * that changes keeps what it had at the last, if it has not changed since. */
@@ -14,6 +15,7 @@
 #include "profile.h"
 #include "replay.h"
 
+/* Blocks are in parts where they are a sample's; see estimate.h. */
 struct site {
 	uint64_t allocations, allocated_bytes, temporary;
 	uint64_t live_blocks, live_bytes;
@@ -21,12 +23,15 @@ struct site {
 						 * change */
 	uint64_t peak;				/* that one's number */
 	uint64_t most_blocks, most_bytes;
+	struct profile_error variance;		/* 0 but of a sample */
 	uint64_t lived;		/* when blocks went, less when they came */
 	struct growth growth;
 };
 
 struct sites {
 	struct stacks stacks;
+	double mean;			/* bytes from one block of a sample to
+					 * the next; 0: all blocks are here */
 	struct site *list;		/* by number, as stacks give it */
 	size_t room;
 	uint64_t peak;			/* number of the program's last one */
