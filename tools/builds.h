@@ -7,8 +7,9 @@
 
 /* What is at the object's path if it is that build, else what is below one
  * of FOLDERS, up to a NULL, by its build id or its path: the object or its
- * debug file.  A folder may be a bundle, which comes first.  Returns a descriptor, with PATH of malloc; or -1, with WHY
- * the object's path is no help. */
+ * debug file.  A folder may be a bundle, which comes first.  Returns a
+ * descriptor, with PATH of malloc; or -1, with WHY the object's path is no
+ * help. */
 enum { BUILDS_WHY = 160 };
 int builds_open(const struct symbols_object *object,
     const char *const *folders, char **path, char why[BUILDS_WHY]);

@@ -250,9 +250,9 @@ static void
 check_pack(void)
 {
 	if (want.packs && (want.format || want.output || want.dump
-	    || want.leaks || want.before || want.part.from_s > 0
-	    || want.part.thread || isfinite(want.part.to_s)
-	    || want.pid.known || want.rank.known))
+	    || want.leaks || want.before || want.callers || want.callees
+	    || want.part.from_s > 0 || isfinite(want.part.to_s)
+	    || want.part.thread || want.pid.known || want.rank.known))
 		cli_misuse("--bundle packs whole logs: options about a part "
 		    "or another output cannot go with it");
 }

@@ -140,9 +140,11 @@ END_TEST
 START_TEST(a_size_beyond_all_bounds_is_none)
 {
 	static const char *const records[] = {
-		"27 size=18446744073709551615\n", "30 size=18446744073709551615\n",
-		"9999999999999999999999999 size=1\n", "1 s\n", "8 size 1\n", "=",
-		"\n", "5 a=b", "29 size=18446744073709551600\n",
+		"27 size=18446744073709551615\n",
+		"30 size=18446744073709551615\n",
+		"29 size=18446744073709551600\n",
+		"9999999999999999999999999 size=1\n",
+		"1 s\n", "8 size 1\n", "=", "\n", "5 a=b",
 	};
 
 	for (size_t i = 0; i < sizeof records / sizeof *records; i++) {
