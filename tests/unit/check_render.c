@@ -19,7 +19,8 @@ static struct profile_thread threads[] = {
 	{ 11, "main", 7, 3, 700 }, { 12, "wor\tker", 3, 0, 524288 },
 };
 static struct profile_point timeline[] = {
-	{ 0, 0, 100, 0 }, { 0.5, 2048, 4096, 0 }, { 1, 1024, 2048, 0 },
+	{ 0, 0, 100, 0, false }, { 0.5, 2048, 4096, 0, false },
+	{ 1, 1024, 2048, 0, false },
 };
 static struct profile_mark marks[] = { { 0.75, TEXT("solve") } };
 
