@@ -17,6 +17,7 @@
 #include "names.h"
 #include "origin.h"
 #include "profile.h"
+#include "progress.h"
 #include "reader.h"
 #include "room.h"
 #include "symbols.h"
@@ -172,7 +173,7 @@ need(struct pack *k, const struct profile_object *o)
 }
 
 static void
-add(struct pack *k, struct reader *log, void (*progress)(void *, double))
+add(struct pack *k, struct reader *log)
 {
 	static const struct profile_part all = { .to_s = INFINITY };
 	char *name = new_log_name(k, log->path);
@@ -180,7 +181,7 @@ add(struct pack *k, struct reader *log, void (*progress)(void *, double))
 
 	put_log(k, name, log);
 	free(name);
-	profile_make(&p, log, &all, progress);
+	profile_make(&p, log, &all, progress_show);
 	for (size_t i = 0; i < p.call_count; i++)
 		need(k, p.calls[i].object);
 	profile_free(&p);
@@ -325,7 +326,7 @@ end(struct pack *k, struct symbols *symbols)
 
 /* False: it cannot be used, which is said. */
 static bool
-take(struct pack *k, const char *path, void (*progress)(void *, double))
+take(struct pack *k, const char *path)
 {
 	struct reader log;
 	char **packed;
@@ -342,14 +343,15 @@ take(struct pack *k, const char *path, void (*progress)(void *, double))
 		warn("%s: %s", path, why);
 		return false;
 	}
-	add(k, &log, progress);
+	progress_next();
+	add(k, &log);
 	reader_close(&log);
 	return true;
 }
 
 int
 pack_logs(const char *path, char *const *logs,
-    const char *const *debug_paths, void (*progress)(void *, double))
+    const char *const *debug_paths)
 {
 	struct pack k = {
 		.path = path ? room_text(path, SIZE_MAX)
@@ -360,7 +362,7 @@ pack_logs(const char *path, char *const *logs,
 	bool good = begin(&k), empty = true;
 
 	for (; good && *logs; logs++)
-		if (take(&k, *logs, progress))
+		if (take(&k, *logs))
 			empty = false;
 		else
 			status = PACK_UNUSABLE;

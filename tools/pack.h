@@ -10,6 +10,6 @@
  * written, PACK_UNUSABLE when a log is not in it. */
 enum { PACK_FAILED = 2, PACK_UNUSABLE = 3 };
 int pack_logs(const char *path, char *const *logs,
-    const char *const *debug_paths, void (*progress)(void *, double));
+    const char *const *debug_paths);
 
 #endif

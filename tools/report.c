@@ -240,12 +240,14 @@ static int
 pack(char **logs)
 {
 	static const char *const none[] = { NULL };
+	size_t count = 0;
 	int status;
 
-	progress_begin(1, !want.quiet);
-	progress_next();
+	while (logs[count])
+		count++;
+	progress_begin(count, !want.quiet);
 	status = pack_logs(want.bundle, logs, want.debug_paths
-	    ? want.debug_paths : none, progress_show);
+	    ? want.debug_paths : none);
 	progress_end();
 	free(want.debug_paths);
 	return status;
