@@ -27,26 +27,30 @@ recorded() {
 	rm "$kept/log"
 }
 
-printf '%-8s%-9s%10s  %30s  %30s\n' load threads 'none, ns' \
-    'events, ns  ratio  bytes each' 'stacks, ns  ratio  bytes each'
+printf '%-8s%-9s%10s  %30s  %30s  %18s\n' load threads 'none, ns' \
+    'events, ns  ratio  bytes each' 'stacks, ns  ratio  bytes each' \
+    'sampled, ns  ratio'
 # LOAD THREADS PAIRS
 while read -r load threads pairs; do
-	rm -f "$kept/none" "$kept/events" "$kept/stacks"
+	rm -f "$kept/none" "$kept/events" "$kept/stacks" "$kept/sampled"
 	for _ in $(seq "$rounds"); do
 		"$loads" "$load" "$threads" "$pairs" >>"$kept/none"
 		recorded events "$load" "$threads" "$pairs"
 		(export HEAPHOOK_STACKS=32
-		recorded stacks "$load" "$threads" "$pairs")
+		recorded stacks "$load" "$threads" "$pairs"
+		export HEAPHOOK_SAMPLE=512K
+		recorded sampled "$load" "$threads" "$pairs")
 	done
 	awk -v load="$load" -v threads="$threads" \
 	    -v events="$((threads * (2 * pairs + 10000)))" \
 	    -v a="$(median "$kept/none")" -v b="$(median "$kept/events")" \
-	    -v c="$(median "$kept/stacks")" \
+	    -v c="$(median "$kept/stacks")" -v d="$(median "$kept/sampled")" \
 	    -v m="$(cat "$kept/events.bytes")" \
 	    -v n="$(cat "$kept/stacks.bytes")" 'BEGIN {
-		printf "%-8s%-9d%10.1f  %10.1f%7.2f%13.1f  %10.1f%7.2f%13.1f\n",
+		printf "%-8s%-9d%10.1f  %10.1f%7.2f%13.1f  %10.1f%7.2f%13.1f" \
+		    "  %11.1f%7.2f\n",
 		    load, threads, a, b, b / a, m / events, c, c / a,
-		    n / events }'
+		    n / events, d, d / a }'
 done <<-END
 	tight 1 4000000
 	tight 2 2000000
