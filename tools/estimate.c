@@ -30,6 +30,12 @@ root(double v)
 	return x;
 }
 
+uint64_t
+estimate_whole(double v)
+{
+	return v < 0x1p63 ? (uint64_t)(v + 0.5) : UINT64_C(1) << 63;
+}
+
 struct estimate
 estimate_block(const struct block *block, double mean)
 {
@@ -37,8 +43,8 @@ estimate_block(const struct block *block, double mean)
 	double p = chance((double)size / mean);
 
 	return (struct estimate){
-		.blocks = (uint64_t)((1 << ESTIMATE_SHIFT) / p + 0.5),
-		.bytes = (uint64_t)((double)block_usable(block) / p + 0.5),
+		.blocks = estimate_whole((1 << ESTIMATE_SHIFT) / p),
+		.bytes = estimate_whole((double)block_usable(block) / p),
 		.variance = (1 - p) / (p * p),
 	};
 }
@@ -46,5 +52,5 @@ estimate_block(const struct block *block, double mean)
 uint64_t
 estimate_error(double variance)
 {
-	return variance > 0 ? (uint64_t)(3 * root(variance) + 0.5) : 0;
+	return variance > 0 ? estimate_whole(3 * root(variance)) : 0;
 }

@@ -10,12 +10,19 @@
 
 enum { ESTIMATE_SHIFT = 16 };	/* of a block's parts, 65,536 are one */
 
+/* No recorder has its points further apart. */
+#define ESTIMATE_MEAN_MOST (UINT64_C(1) << 40)
+
 struct estimate {
 	uint64_t blocks;	/* in parts */
 	uint64_t bytes;		/* usable ones */
 	double variance;	/* of blocks; of bytes it is so many times the
 				 * square of the block's own */
 };
+
+/* The nearest whole number that V is, which is not negative; of what is too
+ * much the most. */
+uint64_t estimate_whole(double v);
 
 /* BLOCK was chosen, one point every MEAN bytes. */
 struct estimate estimate_block(const struct block *block, double mean);

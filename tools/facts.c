@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "estimate.h"
 #include "room.h"
 
 static struct profile_number
@@ -85,8 +86,9 @@ facts_identity(struct profile *p, const struct reader *log)
 	p->host = h->host[0] ? room_text(h->host, sizeof h->host) : NULL;
 	set_argv(p, log);
 	if (h->mode == LOG_EVENTS)
-		p->sample_bytes = at_least(h->sample_bytes <= INT64_MAX
-		    ? (int64_t)h->sample_bytes : INT64_MAX, 1);
+		p->sample_bytes = at_least((int64_t)(h->sample_bytes
+		    < ESTIMATE_MEAN_MOST ? h->sample_bytes
+		    : ESTIMATE_MEAN_MOST), 1);
 	p->mode = h->mode == LOG_SUMMARY ? "summary" : "events";
 	p->bytes = h->mode == LOG_SUMMARY || p->sample_bytes.known ? "usable"
 	    : "requested";

@@ -351,7 +351,7 @@ count_events(struct profile *p, struct reader *log,
 
 	if (t.has_sites) {
 		sites_init(&t.sites);
-		t.sites.mean = (double)log->head.h.sample_bytes;
+		t.sites.mean = (double)p->sample_bytes.value;
 		watch.stacks = &t.sites.stacks;
 	}
 	part_find(&t.part, log, part);

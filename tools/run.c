@@ -82,14 +82,14 @@ is_depth(const char *argument)
 	return cli_size(argument, &depth) && depth >= 1 && depth <= 128;
 }
 
-/* Beyond it the recorder's arithmetic ends, and every program. */
+/* As the recorder has it. */
 static bool
 is_mean(const char *argument)
 {
 	uint64_t bytes;
 
 	return cli_size(argument, &bytes) && bytes >= 1
-	    && bytes <= UINT64_C(1) << 56;
+	    && bytes <= UINT64_C(1) << 40;
 }
 
 static bool

@@ -73,7 +73,7 @@ static uint64_t
 lives(const struct sites *s, uint64_t blocks, uint64_t ticks)
 {
 	if (s->mean > 0)
-		return (uint64_t)((double)(ticks >> LIFE_SHIFT)
+		return estimate_whole((double)(ticks >> LIFE_SHIFT)
 		    * ((double)blocks / (1 << ESTIMATE_SHIFT)));
 	return blocks * (ticks >> LIFE_SHIFT);
 }

@@ -25,8 +25,8 @@ enum {
 	SAMPLE_STEP_LOG2 = 3,	/* each further has eight times as many */
 };
 
-/* More would not fit the arithmetic, and no program asks for as much. */
-#define SAMPLE_MOST (UINT64_C(1) << 56)
+/* So far apart they are of no use, and all arithmetic holds. */
+#define SAMPLE_MOST (UINT64_C(1) << 40)
 
 /* How many addresses of a table belong to each place: what most frees look
  * at, and all they do. */

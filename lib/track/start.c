@@ -92,7 +92,7 @@ read_sample(void)
 
 	if (value && (!hh_conf_size(value, &bytes) || bytes > SAMPLE_MOST)) {
 		hh_say_bad("HEAPHOOK_SAMPLE", value,
-		    "a size, as 512K, or 0 for every call");
+		    "a size, as 512K, 1T at most");
 		return 0;
 	}
 	if (bytes && wanted.mode == LOG_SUMMARY) {
