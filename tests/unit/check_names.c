@@ -148,6 +148,25 @@ START_TEST(sites_come_in_order)
 }
 END_TEST
 
+START_TEST(those_that_called_once_come_last)
+{
+	struct profile_site once[4] = {
+		{ .frame = 1, .allocations = 1 },
+		{ .frame = 2, .allocations = 7 },
+		{ .frame = 3 },
+		{ .frame = 4, .allocations = 2 },
+	};
+	struct profile few = { .sites = once, .site_count = 4 };
+
+	order_once_last(&few);
+	ck_assert_uint_eq(few.once_count, 2);
+	ck_assert_uint_eq(once[0].frame, 2);
+	ck_assert_uint_eq(once[1].frame, 4);
+	ck_assert_uint_eq(once[2].frame, 1);
+	ck_assert_uint_eq(once[3].frame, 3);
+}
+END_TEST
+
 START_TEST(patterns_are_those_of_lsan)
 {
 	static const struct {
@@ -305,6 +324,23 @@ START_TEST(buffers_of_standard_streams_are_no_leaks)
 }
 END_TEST
 
+START_TEST(people_name_functions_shortly)
+{
+	ck_assert(names_is("f", "f"));
+	ck_assert(!names_is("for", "f"));
+	ck_assert(!names_is("f", "for"));
+	ck_assert(names_is("ns::f(int, char)", "ns::f"));
+	ck_assert(names_is("ns::f(int, char)", "ns::f(int, char)"));
+	ck_assert(!names_is("ns::f(int, char)", "f"));
+	ck_assert(names_is("std::vector<int> f<long>(long)", "f"));
+	ck_assert(names_is("std::vector<int> f<long>(long)", "f<long>"));
+	ck_assert(names_is("operator new(unsigned long)", "operator new"));
+	ck_assert(!names_is("operator new[](unsigned long)", "operator new"));
+	ck_assert(names_is("<alloc::vec::Vec<T> as Drop>::drop",
+	    "<alloc::vec::Vec<T> as Drop>::drop"));
+}
+END_TEST
+
 static void
 add(TCase *t)
 {
@@ -312,11 +348,13 @@ add(TCase *t)
 	tcase_add_test(t, the_headline_is_no_plumbing);
 	tcase_add_test(t, functions_of_libraries_for_all_are_plumbing);
 	tcase_add_test(t, sites_come_in_order);
+	tcase_add_test(t, those_that_called_once_come_last);
 	tcase_add_test(t, patterns_are_those_of_lsan);
 	tcase_add_test(t, a_wrong_rule_is_named);
 	tcase_add_test(t, what_is_suppressed);
 	tcase_add_test(t, what_a_plugin_allocates_is_no_loaders);
 	tcase_add_test(t, buffers_of_standard_streams_are_no_leaks);
+	tcase_add_test(t, people_name_functions_shortly);
 }
 
 int
