@@ -219,6 +219,7 @@ START_TEST(text_of_leaks_is_as_it_was)
 	expect_golden(looked("text", list, 2, (struct render_look){
 	    .leaks = true, .order = order_find("live") }), "leaks.txt");
 	list[0].stopped = true;
+	list[0].stopped_s = 1.5;
 	text = looked("text", list, 1, (struct render_look){ .leaks = true,
 	    .order = order_find("live") });
 	ck_assert_ptr_nonnull(strstr(text, "  recording stopped at 1.5000 s: "
