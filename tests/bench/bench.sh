@@ -58,6 +58,12 @@ done <<-END
 	rand 2 1000000
 	rand 4 500000
 END
+rm -f "$kept/clock"
+for _ in $(seq "$rounds"); do
+	"$loads" clock 1 4000000 >>"$kept/clock"
+done
+printf 'Two looks at the clock, as a pair among threads takes: %.1f ns\n' \
+    "$(median "$kept/clock")"
 
 printf '\n%-8s%-9s%10s%12s%8s\n' load threads 'libc, ns' 'tlsf, ns' ratio
 while read -r load threads pairs; do

@@ -9,6 +9,8 @@
  *	pc	each second thread frees what the one before it allocates
  *	regeo	realloc by half again from 16 bytes to a mebibyte
  *	restep	realloc by 256 bytes up to 64 KiB
+ *	clock	no call at all, but two looks at the processor's counter, as
+ *		a recorded pair takes where threads are told apart by time
  *
  * Each thread times its own work in PARTS and the median part counts, so
  * that what else the machine does now and then does not. */
@@ -49,6 +51,23 @@ next(uint64_t *seed)
 {
 	*seed = *seed * 6364136223846793005u + 1442695040888963407u;
 	return *seed >> 33;
+}
+
+static void
+two_looks(void **blocks, uint64_t *seed, long pairs)
+{
+	volatile uint64_t sum = 0;
+
+	(void)blocks;
+	(void)seed;
+	while (pairs--) {
+#if defined __x86_64__
+		sum = __builtin_ia32_rdtsc() + __builtin_ia32_rdtsc();
+#else
+		sum = (uint64_t)now_ns() + (uint64_t)now_ns();
+#endif
+	}
+	(void)sum;
 }
 
 static void
@@ -190,6 +209,7 @@ static const struct load {
 	{ "pc", pass_on, 0, 0 },
 	{ "regeo", regeo, 0, 0 },
 	{ "restep", restep, 0, 0 },
+	{ "clock", two_looks, 0, 0 },
 	{ NULL, NULL, 0, 0 }
 };
 
