@@ -64,12 +64,10 @@ draw(struct hh_luck *luck)
 static void
 begin(struct hh_luck *luck)
 {
-	luck->seed = hh_ticks();
-	luck->seed ^= next(&luck->seed) ^ (uintptr_t)luck << 32;
-	luck->seed ^= next(&luck->seed)
-	    ^ (uint64_t)atomic_load(&hh_mine->owner) << 32
-	    ^ (uint64_t)hh_head->h.pid;
-	luck->seed |= 1;
+	uint64_t seed = hh_ticks() ^ (uint64_t)(uintptr_t)luck << 16
+	    ^ (uint64_t)hh_head->h.pid << 40;
+
+	luck->seed = next(&seed) | 1;
 	luck->left = draw(luck);
 }
 
