@@ -42,8 +42,8 @@ enum {
 
 	MAGAZINE_SLOTS = 32,		/* shorter ones cost threads dearly */
 	MAGAZINE_BYTES = 65536,		/* for big blocks there are fewer */
-	DEPOT_SLOTS = 64,		/* what threads exchange: the more, the */
-	DEPOT_BYTES = 4 * MAGAZINE_BYTES, /* seldomer they need the heap */
+	DEPOT_SLOTS = 64,		/* what threads exchange: the more, */
+	DEPOT_BYTES = 4 * MAGAZINE_BYTES, /* the seldomer they need the heap */
 	DEPOT_ALIGNED_SLOTS = 12,
 	CACHE_SLOTS = 5300,		/* of all magazines */
 	CACHE_BATCH = 16,	/* from and to the depot at once, at most */
