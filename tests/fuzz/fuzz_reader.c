@@ -16,6 +16,7 @@
 
 #include "../unit/logmaker.h"
 #include "tools/cli.h"
+#include "tools/diff.h"
 #include "tools/dump.h"
 #include "tools/leaks.h"
 #include "tools/names.h"
@@ -24,6 +25,20 @@
 #include "tools/render.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);
+
+/* With itself: nothing changed. */
+static void
+compare(FILE *to, const struct profile *p)
+{
+	static const char *const forms[] = { "text", "json", "csv" };
+	struct diff d;
+	const struct render_look look = { .columns = 80, .diff = &d };
+
+	diff_make(&d, p, p, orders);
+	for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
+		render_find(forms[i])->run(to, p, 1, &look);
+	diff_free(&d);
+}
 
 static void
 use(const char *path)
@@ -51,6 +66,7 @@ use(const char *path)
 		for (const struct renderer *f = renderers; f->name; f++)
 			if (!f->lacks)	/* a thousand png take long */
 				f->run(nowhere, &p, 1, looks + i);
+		compare(nowhere, &p);
 		render_heaptrack_events(nowhere, &p, &r, parts + i, NULL);
 		dump_log(nowhere, &r, parts + i, NULL);
 		profile_free(&p);
