@@ -263,8 +263,8 @@ static void
 put_change(FILE *to, const struct profile_number *before,
     const struct profile_number *now)
 {
-	bool known = before->known && now->known, less = now->value
-	    < before->value;
+	bool known = before->known && now->known;
+	bool less = now->value < before->value;
 
 	fputs("{ \"before\": ", to);
 	put_number(to, before);
