@@ -320,7 +320,11 @@ START_TEST(after_a_stop_counters_go_on)
 	ck_assert(!p.peak_bytes.known && is(p.peak_usable_bytes, 5000));
 	ck_assert(!p.complete);
 	expect_problem("events end at 0.005000 s: the file system was full");
-	ck_assert_double_le(p.timeline[p.point_count - 1].s, 0.005);
+	ck_assert(!p.timeline[0].counted);
+	ck_assert(p.timeline[p.point_count - 1].counted);
+	ck_assert_double_gt(p.timeline[p.point_count - 1].s, 0.005);
+	ck_assert_uint_eq(p.timeline[p.point_count - 1].live_bytes, 450);
+	ck_assert_double_eq_tol(p.stopped_s, 0.005, 1e-9);
 	ck_assert(p.stopped);
 	done();
 }
