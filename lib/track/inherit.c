@@ -29,12 +29,15 @@ struct hh_inheritance {
 	struct cut cut[];
 };
 
+/* What was live when this process began. */
+static int64_t live_at_first;
+
 static void
 take_stream(struct hh_inheritance *from, const struct hh_stream *s)
 {
 	if (!s->chunk)
 		return;
-	from->live += hh_count_live(s) - s->chunk->counters.told;
+	from->live += hh_count_live(s);
 	if (hh_head->h.mode != LOG_EVENTS)
 		return;
 	from->cut[from->cuts++] = (struct cut){s->number, s->seq,
@@ -66,7 +69,9 @@ hh_inherit_take(void)
 	strncpy(from->path, hh_create_path(), sizeof from->path - 1);
 	from->origin = (struct hh_head_origin){from->path, hh_head->h.pid,
 	    hh_head->h.process_start};
-	from->live = hh_head->h.live;
+	/* By what was in our memory at the fork: what stands in the log is the
+	 * parent's, who goes on with it. */
+	from->live = live_at_first + hh_head->h.others.live;
 	for (uint32_t i = 0; i < count; i++)
 		take_stream(from, hh_stream_at(i));
 	hh_pool_record(NULL);
@@ -88,7 +93,8 @@ hh_inherit_origin(const struct hh_inheritance *from)
 void
 hh_inherit_put(struct hh_inheritance *from, struct hh_stream *s)
 {
-	hh_head->h.live = hh_head->h.peak = from->live > 0 ? from->live : 0;
+	live_at_first = from->live > 0 ? from->live : 0;
+	hh_head->h.live = hh_head->h.peak = live_at_first;
 	if (s->chunk)
 		hh_count_begin(s);
 	for (uint32_t i = 0; i < from->cuts && s->end; i++) {
