@@ -198,6 +198,15 @@ take_plain(struct tlsf *t, unsigned label, uint64_t units)
 	return block;
 }
 
+/* Threads have come that want what was exchanged when they were fewer. */
+static __attribute__((noinline)) void
+give_up(struct tlsf_depot *d, unsigned label)
+{
+	const struct tlsf_magazine *m = &d->cache.magazines[label];
+
+	take_back(&d->cache, d, label, (unsigned)(m->end - m->top));
+}
+
 /* From the depot, which has some, and room in time for those of the next
  * calls. */
 static void *
@@ -207,6 +216,8 @@ fetch(struct tlsf_cache *c, struct tlsf_depot *d, unsigned label)
 
 	widen(c, d, label);
 	move(c, &d->cache, label, CACHE_BATCH - 1);
+	if (d->cache.granted > d->cache.most)
+		give_up(d, label);
 	return block;
 }
 

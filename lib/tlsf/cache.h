@@ -189,7 +189,7 @@ void tlsf_cache_init(struct tlsf_cache *c, uint64_t most);
 void tlsf_depot_init(struct tlsf_depot *d, uint64_t most);
 
 /* All of them may be granted MOST from now on, which is not less, and the
- * depot itself SHARED of that. */
+ * depot itself SHARED of that: what it has beyond goes as it is fetched. */
 void tlsf_depot_bound(struct tlsf_depot *d, uint64_t most, uint64_t shared);
 
 /* tlsf_usable() without a call: of a block whose mark says TLSF_USED. */

@@ -398,6 +398,38 @@ START_TEST(eight_threads_lose_nothing)
 }
 END_TEST
 
+/* One thread alone has filled what is exchanged; then others come, and with
+ * them its bound is lowered: what they take of it becomes theirs to keep. */
+START_TEST(what_is_exchanged_makes_room_for_threads)
+{
+	enum { COUNT = 4 * DEPOT_SLOTS, LABEL = 30 };
+	uint64_t before, size = tlsf_label_size(LABEL) + TLSF_OVERHEAD;
+	struct tlsf_cache *c = &users[0].cache, *later = &users[1].cache;
+	void *blocks[COUNT];
+
+	begin(1 << 20, 8 << 20);
+	for (unsigned i = 0; i < COUNT; i++)
+		blocks[i] = tlsf_take(&t, LABEL, tlsf_label_size(LABEL));
+	for (unsigned i = 0; i < COUNT; i++)
+		if (!tlsf_cache_put(c, blocks[i]))
+			tlsf_cache_spill(c, &depot, &t, blocks[i]);
+	before = depot.cache.granted;
+	ck_assert_uint_eq(before, DEPOT_SLOTS * size);
+	tlsf_depot_bound(&depot, 8 << 20, size);
+	blocks[0] = tlsf_cache_refill(later, &depot, &t, LABEL);
+	ck_assert_ptr_nonnull(blocks[0]);
+	ck_assert_uint_le(depot.cache.granted, before - CACHE_BATCH * size);
+	tlsf_free(&t, blocks[0]);
+	while (tlsf_cache_drain(c, &depot, &t)
+	    || tlsf_cache_drain(later, &depot, &t)
+	    || tlsf_cache_drain(&depot.cache, &depot, &t))
+		;
+	ck_assert_ptr_null(tlsf_check(&t));
+	ck_assert_uint_eq(depot.granted, 0);
+	ck_assert_uint_eq(t.blocks, 0);
+}
+END_TEST
+
 START_TEST(a_label_serves_what_it_is_for)
 {
 	for (size_t size = 0; size <= LABEL_MOST; size++) {
@@ -456,6 +488,7 @@ add(TCase *tests)
 
 	tcase_add_loop_test(tests, caches_interleaved_lose_nothing, 0, count);
 	tcase_add_loop_test(tests, eight_threads_lose_nothing, 0, count);
+	tcase_add_test(tests, what_is_exchanged_makes_room_for_threads);
 	tcase_add_test(tests, a_label_serves_what_it_is_for);
 	tcase_add_test(tests, a_resized_label_promises_what_is_there);
 	tcase_add_test(tests, a_step_up_is_enough_and_not_too_much);
