@@ -289,6 +289,16 @@ fill_point(struct profile_point *to, double end,
 	to->counted = false;
 }
 
+/* Counters tell only the part of it that comes after the EVENTS. */
+static void
+raise_peak(struct profile_point *to, const struct profile_point *events,
+    size_t count)
+{
+	for (const struct profile_point *p = events; p < events + count; p++)
+		if (to->peak_bytes < p->peak_bytes + p->extra_bytes)
+			to->peak_bytes = p->peak_bytes + p->extra_bytes;
+}
+
 /* Up to where events stopped, what they tell; from there on, what counters
  * do. */
 static void
@@ -308,8 +318,10 @@ go_on_counting(struct profile *p, const struct reader *log)
 	for (size_t i = 0; i < p->point_count; i++) {
 		struct profile_point *point = p->timeline + i;
 
-		if (point->s + width > p->stopped_s)
+		if (point->s + width > p->stopped_s) {
+			raise_peak(point, events + at, count - at);
 			break;
+		}
 		fill_point(point, point->s + width, events, count, &at);
 	}
 	free(events);

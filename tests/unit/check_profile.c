@@ -330,6 +330,22 @@ START_TEST(after_a_stop_counters_go_on)
 }
 END_TEST
 
+/* A point in which events stop is told by both. */
+START_TEST(no_peak_is_lost_where_events_stop)
+{
+	make_usual();
+	m.head.h.stop = LOG_STOP_FULL;
+	m.head.h.stop_ticks = MAKER_START + 5000000;
+	m.head.h.timeline_ticks = 16000000;
+	m.head.h.timeline_used = 1;
+	m.head.timeline[0].peak = 600;
+	make();
+	ck_assert(p.timeline[0].counted);
+	ck_assert_uint_ge(p.timeline[0].peak_bytes, 1100);
+	done();
+}
+END_TEST
+
 START_TEST(a_peak_before_the_stop_stays_known)
 {
 	make_stopped(600);
@@ -470,6 +486,7 @@ add(TCase *t)
 	tcase_add_test(t, marks_failures_and_mappings_are_counted_apart);
 	tcase_add_test(t, what_was_asked_for_in_all_does_not_overflow);
 	tcase_add_test(t, after_a_stop_counters_go_on);
+	tcase_add_test(t, no_peak_is_lost_where_events_stop);
 	tcase_add_test(t, a_peak_before_the_stop_stays_known);
 	tcase_add_test(t, a_summary_is_in_usable_bytes);
 	tcase_add_test(t, a_heap_has_a_log_without_slots);
