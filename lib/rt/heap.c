@@ -85,6 +85,8 @@ rt_heap_unlock_slowly(void)
 {
 	enum tlsf_fault fault = rt_heap.tlsf.fault;
 
+	if (fault == TLSF_NO_BLOCK && rt_pool_abandoned(rt_heap.tlsf.fault_at))
+		fault = rt_heap.tlsf.fault = TLSF_FINE;
 	if (rt_record_pool)
 		rt_record_figures();
 	rt_heap.within = false;
@@ -239,7 +241,11 @@ rt_heap_settle(void)
 static void
 give_moved(void *block)
 {
-	if (!tlsf_cache_put(&rt_mine->cache, block))
+	struct tlsf_cache *c = &rt_mine->cache;
+
+	if (tlsf_cache_has_room(c, block) && tlsf_cache_accepts(block))
+		tlsf_cache_put(c, block);
+	else
 		rt_heap_give(block);
 }
 
@@ -267,14 +273,6 @@ take_elsewhere_locked(const void *block, size_t size)
 	return moved;
 }
 
-/* What grows is given room to grow again; all the more when it creeps. */
-static inline size_t
-with_room(size_t usable, size_t size)
-{
-	return tlsf_step_up(size - usable < usable / 8 ? size + size / 8
-	    : size);
-}
-
 /* Another block, and the program's bytes are copied when the lock is free
  * again. */
 static __attribute__((noinline)) void *
@@ -286,7 +284,7 @@ move(void *block, size_t size)
 	if (!rt_heap_lock())
 		return NULL;
 	moved = take_elsewhere_locked(block, size > usable
-	    ? with_room(usable, size) : size);
+	    ? tlsf_roomy(usable, size) : size);
 	rt_heap_unlock();
 	if (!moved)
 		moved = rt_heap_take_exhausted(label_of_moved(block, size),
@@ -298,37 +296,17 @@ move(void *block, size_t size)
 	return moved;
 }
 
-/* In place it has another label, where there are any: what it serves now. */
-static inline bool
-resize_locked(void *block, size_t size)
-{
-	size_t usable = tlsf_usable_of_used(block);
-	struct tlsf_header *h = tlsf_header(block);
-
-	if (rt_pool_abandoned(block)
-	    || !(size > usable ? tlsf_grow(&rt_heap.tlsf, block, size,
-	        with_room(usable, size))
-	    : tlsf_resize(&rt_heap.tlsf, block, size)))
-		return false;
-	if (rt_settings.thread_cache)
-		h->label = (uint8_t)tlsf_label_resized(h->label,
-		    tlsf_usable_of_used(block));
-	rt_heap.takes++;
-	rt_heap.gives++;
-	return true;
-}
-
-/* In place, with room to grow again if it grows, or just so; or else moved. */
 void *
 rt_heap_resize(void *block, size_t size)
 {
 	bool done;
 
-	if (!__builtin_expect(tlsf_is(block, TLSF_USED), 1))
-		rt_heap_refuse(block);
 	if (!rt_heap_lock())
 		return NULL;
-	done = resize_locked(block, size);
+	done = tlsf_cache_resize(&rt_heap.tlsf, block, size,
+	    rt_settings.thread_cache != 0);
+	rt_heap.takes += done;
+	rt_heap.gives += done;
 	rt_heap_unlock();
 	return done ? block : move(block, size);
 }

@@ -89,13 +89,14 @@ _Noreturn void rt_heap_refuse(const void *block);
 /* Stops the program: BLOCK was freed already. */
 _Noreturn void rt_heap_twice(const void *block);
 
-/* BLOCK lies in the pool.  Stops the program if it is no block. */
+/* BLOCK lies in the pool.  Stops the program if it is no block, or smashed. */
 RT_INLINE void rt_heap_give(void *block);
 
 /* BLOCK lies elsewhere.  Stops the program if it cannot be anybody's. */
 void rt_heap_foreign(const void *block);
 
-/* In place, else moved; NULL when there is no room. */
+/* BLOCK's mark says TLSF_USED.  In place, with room to grow again if it grows,
+ * or just so; else moved; NULL when there is no room. */
 void *rt_heap_resize(void *block, size_t size);
 
 /* Of all threads; what they do meanwhile is in it or not.  In a handler that
@@ -173,29 +174,15 @@ rt_heap_take(unsigned label, size_t size)
 	    : rt_heap_take_exhausted(label, size);
 }
 
-RT_INLINE void
-rt_heap_give_locked(void *block)
-{
-	if (rt_pool_abandoned(block))
-		return;
-	if (rt_heap.depot.bytes[tlsf_header(block)->label])
-		tlsf_cache_spill(&rt_mine->cache, &rt_heap.depot,
-		    &rt_heap.tlsf, block);
-	else
-		tlsf_free(&rt_heap.tlsf, block);
-	rt_heap.gives++;
-}
-
-/* What is wrong behind it the heap finds, if it comes to the heap.  In a
- * handler within the heap it is lost. */
+/* In a handler within the heap it is lost. */
 RT_INLINE void
 rt_heap_give(void *block)
 {
-	if (!__builtin_expect(tlsf_is(block, TLSF_USED), 1))
-		rt_heap_refuse(block);
 	if (!rt_heap_lock())
 		return;
-	rt_heap_give_locked(block);
+	rt_heap.gives++;
+	tlsf_cache_spill(&rt_mine->cache, &rt_heap.depot, &rt_heap.tlsf,
+	    block);
 	rt_heap_unlock();
 }
 

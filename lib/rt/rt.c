@@ -105,33 +105,10 @@ hh_backend_malloc(size_t size)
 	return likely(block) ? block : malloc_slowly(size);
 }
 
-/* Who writes beyond a block smashes the header behind it.  Where that is
- * near it is looked at with each free; else when the heap comes by.  No
- * branch, for sizes are hard to guess: where it is far, its own will do. */
-static inline bool
-is_sound_behind(const void *block)
-{
-	size_t near = -(size_t)(tlsf_header(block)->label <= LABEL_NEAR);
-
-	return tlsf_is_sound(block, tlsf_to_next(block) & near);
-}
-
 static SLOW void
 give(void *block)
 {
 	rt_heap_give(block);
-	if (rt_record_wanted)
-		rt_record_tell();
-}
-
-/* What was looked at before. */
-static SLOW void
-give_sound(void *block)
-{
-	if (!rt_heap_lock())
-		return;
-	rt_heap_give_locked(block);
-	rt_heap_unlock();
 	if (rt_record_wanted)
 		rt_record_tell();
 }
@@ -170,11 +147,12 @@ hh_backend_free(void *block)
 		before = tlsf_cache_defer(c, block);
 		if (!likely(before))
 			return;
-		if (!likely(tlsf_is(before, TLSF_USED)
-		    && is_sound_behind(before)))
+		if (!likely(tlsf_cache_has_room(c, before)))
+			give(before);
+		else if (likely(tlsf_cache_accepts(before)))
+			tlsf_cache_put(c, before);
+		else
 			rt_heap_refuse(before);
-		if (!likely(tlsf_cache_put(c, before)))
-			give_sound(before);
 	} else if (c == &rt_thread_none.cache)
 		give(block);
 	else
@@ -211,12 +189,26 @@ is_good_as_it_is(const void *block, size_t size)
 	return size - 1 < usable && usable - size <= usable / 4 + TLSF_LEAST;
 }
 
-static inline void *
+static SLOW void *
 resize(void *block, size_t size)
 {
 	void *resized = rt_heap_resize(block, size);
 
+	if (rt_record_wanted)
+		rt_record_tell();
 	return likely(resized) ? resized : none();
+}
+
+/* One served more is also one freed more: see tlsf_cache_kept(). */
+static inline void *
+resize_ours(struct tlsf_cache *c, void *block, size_t size)
+{
+	if (!likely(tlsf_is(block, TLSF_USED)))
+		rt_heap_refuse(block);
+	if (!likely(c->most && is_good_as_it_is(block, size)))
+		return resize(block, size);
+	c->gets++;
+	return block;
 }
 
 /* A block of another allocator, from before us or from one beside us, stays
@@ -234,49 +226,34 @@ realloc_oddly(void *block, size_t size)
 	}
 	if (block == rt_mine->cache.pending)
 		rt_heap_twice(block);
-	return size > TLSF_MOST ? none() : resize(block, size);
+	return size > TLSF_MOST ? none()
+	    : resize_ours(&rt_mine->cache, block, size);
 }
 
-static SLOW void *
-realloc_slowly(void *block, size_t size)
-{
-	void *resized = likely(rt_pool_owns_first(block)
-	    && block != rt_mine->cache.pending && size - 1 < TLSF_MOST)
-	    ? resize(block, size) : realloc_oddly(block, size);
-
-	if (rt_record_wanted)
-		rt_record_tell();
-	return resized;
-}
-
-/* One served more is also one freed more: see tlsf_cache_kept(). */
 static inline bool
-stays(void *block, size_t size)
+is_usual(const struct tlsf_cache *c, const void *block, size_t size)
 {
-	struct tlsf_cache *c = &rt_mine->cache;
-
-	if (!likely(c->most && rt_pool_owns_first(block)
-	    && tlsf_is(block, TLSF_USED) && block != c->pending
-	    && is_good_as_it_is(block, size)))
-		return false;
-	c->gets++;
-	return true;
+	return likely(rt_pool_owns_first(block) && block != c->pending
+	    && size - 1 < TLSF_MOST);
 }
 
 void *
 hh_backend_realloc(enum hh_call call, void *block, size_t size)
 {
+	struct tlsf_cache *c = &rt_mine->cache;
+
 	(void)call;
-	return stays(block, size) ? block : realloc_slowly(block, size);
+	return is_usual(c, block, size) ? resize_ours(c, block, size)
+	    : realloc_oddly(block, size);
 }
 
 HH_EXPORT void *
 realloc(void *block, size_t size)
 {
-	if (stays(block, size))
-		return block;
-	return hh_boot_owns(block) ? hh_entry_realloc(block, size)
-	    : realloc_slowly(block, size);
+	struct tlsf_cache *c = &rt_mine->cache;
+
+	return is_usual(c, block, size) ? resize_ours(c, block, size)
+	    : hh_entry_realloc(block, size);
 }
 
 static inline bool

@@ -229,9 +229,21 @@ tlsf_cache_refill(struct tlsf_cache *c, struct tlsf_depot *d, struct tlsf *t,
 
 	if (shared->top != shared->first)
 		return fetch(c, d, label);
+	reclaim(c, d);
 	return label < LABEL_PLAIN
 	    ? take_plain(t, label, d->bytes[label] / TLSF_ALIGN)
 	    : tlsf_take(t, label, d->bytes[label] - TLSF_OVERHEAD);
+}
+
+/* No block of the program's, or it is smashed behind. */
+COLD enum tlsf_fault
+refuse(struct tlsf *t, const void *block)
+{
+	unsigned state = block_state(block);
+
+	return blame(t, state == TLSF_USED ? TLSF_NEXT_SMASHED
+	    : state == TLSF_KEPT || state == TLSF_FREE ? TLSF_TWICE
+	    : TLSF_NO_BLOCK, block);
 }
 
 /* Half of what C has to the depot, and BLOCK to C; false if that makes no
@@ -243,8 +255,10 @@ pass_on(struct tlsf_cache *c, struct tlsf_depot *d, void *block)
 	const struct tlsf_magazine *m = &c->magazines[label];
 
 	move(&d->cache, c, label, (unsigned)(m->end - m->first) / 2);
-	if (!tlsf_cache_put(c, block))
+	reclaim(c, d);
+	if (!tlsf_cache_has_room(c, block))
 		return false;
+	tlsf_cache_put(c, block);
 	c->moved++;
 	return true;
 }
@@ -263,7 +277,7 @@ keep(struct tlsf_cache *c, struct tlsf_depot *d, void *block)
 }
 
 /* Every step is small, or the last: what may go on to the heap has looked at
- * a few words and no more. */
+ * a few words and no more, and is looked at there. */
 enum tlsf_fault
 tlsf_cache_spill(struct tlsf_cache *c, struct tlsf_depot *d, struct tlsf *t,
     void *block)
@@ -273,16 +287,48 @@ tlsf_cache_spill(struct tlsf_cache *c, struct tlsf_depot *d, struct tlsf *t,
 	const struct tlsf_magazine *shared = &d->cache.magazines[label];
 	uint64_t bytes = d->bytes[label];
 
+	if (!tlsf_is(block, TLSF_USED))
+		return refuse(t, block);
 	if (m->end != m->last && bytes <= c->most - c->granted
 	    && bytes <= d->most - d->granted) {
+		if (!tlsf_cache_accepts(block))
+			return refuse(t, block);
 		keep(c, d, block);
 		return TLSF_FINE;
 	}
-	if ((shared->top != shared->end || widen(&d->cache, d, label))
-	    && pass_on(c, d, block))
-		return TLSF_FINE;
-	reclaim(c, d);
-	return give(t, block);
+	if (shared->top != shared->end || widen(&d->cache, d, label)) {
+		if (!tlsf_cache_accepts(block))
+			return refuse(t, block);
+		if (pass_on(c, d, block))
+			return TLSF_FINE;
+	}
+	return give_used(t, block);
+}
+
+bool
+tlsf_cache_resize(struct tlsf *t, void *block, size_t size, bool labelled)
+{
+	struct tlsf_header *h = tlsf_header(block);
+	enum tlsf_fault fault;
+	struct around a;
+	struct want w;
+	size_t usable;
+
+	fault = look_at(t, block, &a);
+	if (fault) {
+		blame(t, fault, block);
+		return false;
+	}
+	usable = a.units * TLSF_ALIGN - TLSF_OVERHEAD;
+	w = size <= usable ? want_of(units_for(size))
+	    : (struct want){ units_for(size),
+	        units_for(tlsf_roomy(usable, size)), 0 };
+	if (!resize(t, block, &a, &w))
+		return false;
+	if (labelled)
+		h->label = (uint8_t)tlsf_label_resized(h->label,
+		    tlsf_usable_of_used(block));
+	return true;
 }
 
 bool

@@ -184,6 +184,15 @@ tlsf_step_up(size_t size)
 	return ((most + step) & -step) - TLSF_OVERHEAD;
 }
 
+/* What is given to a block of USABLE bytes that grows to SIZE: room to grow
+ * again, all the more when it creeps. */
+static inline size_t
+tlsf_roomy(size_t usable, size_t size)
+{
+	return tlsf_step_up(size - usable < usable / 8 ? size + size / 8
+	    : size);
+}
+
 /* Empty, holding nothing; MOST bytes in time. */
 void tlsf_cache_init(struct tlsf_cache *c, uint64_t most);
 void tlsf_depot_init(struct tlsf_depot *d, uint64_t most);
@@ -218,19 +227,38 @@ tlsf_cache_get(struct tlsf_cache *c, unsigned label)
 	return block;
 }
 
-/* Keep BLOCK, whose mark says TLSF_USED.  False when there is no room. */
+/* Whether BLOCK may be kept.  Who writes beyond a block smashes the header
+ * behind it: where that is near it is looked at, else when the heap comes by.
+ * No branch, for sizes are hard to guess: where it is far, its own will do. */
 static inline bool
+tlsf_cache_accepts(const void *block)
+{
+	size_t near = -(size_t)(tlsf_header(block)->label <= LABEL_NEAR);
+
+	return tlsf_is(block, TLSF_USED)
+	    && tlsf_is_sound(block, tlsf_to_next(block) & near);
+}
+
+/* Whatever BLOCK is. */
+static inline bool
+tlsf_cache_has_room(const struct tlsf_cache *c, const void *block)
+{
+	const struct tlsf_magazine *m
+	    = &c->magazines[tlsf_header(block)->label];
+
+	return __builtin_expect(m->top != m->end, 1);
+}
+
+/* Keep BLOCK, which is accepted and for which there is room. */
+static inline void
 tlsf_cache_put(struct tlsf_cache *c, void *block)
 {
 	struct tlsf_magazine *m = &c->magazines[tlsf_header(block)->label];
 	unsigned top = m->top;
 
-	if (__builtin_expect(top == m->end, 0))
-		return false;
 	c->slots[top] = block;
 	m->top = (uint16_t)(top + 1);
 	tlsf_set(block, TLSF_KEPT);
-	return true;
 }
 
 /* A header that nobody has used for long takes longer to come than all the
@@ -256,11 +284,17 @@ tlsf_cache_defer(struct tlsf_cache *c, void *block)
 }
 
 /* The same when the magazine is empty or full, from and to the depot, else
- * the heap, one block at a time.  Bounded time. */
+ * the heap, one block at a time.  Bounded time.  What is spilled need not be
+ * sound: what is wrong is the answer and in t->fault, and nothing is done. */
 void *tlsf_cache_refill(struct tlsf_cache *c, struct tlsf_depot *d,
     struct tlsf *t, unsigned label);
 enum tlsf_fault tlsf_cache_spill(struct tlsf_cache *c, struct tlsf_depot *d,
     struct tlsf *t, void *block);
+
+/* tlsf_resize(), but a block that grows is given room to grow again, and if
+ * it is LABELLED at all, the label for what it serves now. */
+bool tlsf_cache_resize(struct tlsf *t, void *block, size_t size,
+    bool labelled);
 
 /* One step of giving everything back, to the heap and to others; false when
  * all is done.  C may be the depot's own. */

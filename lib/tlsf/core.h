@@ -279,6 +279,16 @@ look_behind(const struct tlsf *t, const void *block, struct around *a)
 	return TLSF_FINE;
 }
 
+/* At the size of a block whose mark says that it is in use, and behind it. */
+INLINE enum tlsf_fault
+look_along(const struct tlsf *t, const void *block, struct around *a)
+{
+	a->units = block_units(block);
+	if (a->units < LEAST_UNITS)
+		return TLSF_NO_BLOCK;
+	return look_behind(t, block, a);
+}
+
 /* At the block, which must be in use, and behind it. */
 INLINE enum tlsf_fault
 look_at(const struct tlsf *t, const void *block, struct around *a)
@@ -290,10 +300,7 @@ look_at(const struct tlsf *t, const void *block, struct around *a)
 	state = block_state(block);
 	if (state != TLSF_USED && state != TLSF_KEPT)
 		return state == TLSF_FREE ? TLSF_TWICE : TLSF_NO_BLOCK;
-	a->units = block_units(block);
-	if (a->units < LEAST_UNITS)
-		return TLSF_NO_BLOCK;
-	return look_behind(t, block, a);
+	return look_along(t, block, a);
 }
 
 INLINE enum tlsf_fault
@@ -334,21 +341,103 @@ release(struct tlsf *t, void *block, const struct around *a)
 	insert(t, block, units);
 }
 
-INLINE enum tlsf_fault
-give(struct tlsf *t, void *block)
+/* A free block's beginning moves to where it is of UNITS, and its list does
+ * not change, where it is the first. */
+INLINE bool
+move_first(struct tlsf *t, struct tlsf_free *b, void *to, uint64_t units)
 {
-	enum tlsf_fault fault;
-	struct around a;
+	struct tlsf_free **from = b->from, *next = b->next, *moved = to;
 
-	fault = look_around(t, block, &a);
-	if (!fault && !take_off_both(t, &a))
+	if (*from != b || (next && !is_known(t, b, next)))
+		return false;
+	block_head(moved, TLSF_FREE, units, BIT_FREE);
+	*block_before(block_behind(moved, units)) = moved;
+	moved->next = next;
+	moved->from = from;
+	*from = moved;
+	if (next)
+		next->from = &moved->next;
+	return true;
+}
+
+/* Take what is free behind and leave all but GET of ALL units to it.  False,
+ * and nothing done, if what is behind is smashed. */
+INLINE bool
+recut(struct tlsf *t, void *block, const struct around *a, uint64_t all,
+    uint64_t get)
+{
+	uint64_t low = word_load(tlsf_header(block))
+	    & ((UINT64_C(1) << WORD_SIZE) - 1);
+	uint64_t rest = all - get;
+	unsigned list = list_of(rest);
+
+	if (a->behind && rest >= LEAST_UNITS
+	    && a->behind->from == &t->lists[list]) {
+		if (!move_first(t, a->behind, block_behind(block, get), rest))
+			return false;
+		word_store(tlsf_header(block), get << WORD_SIZE | low);
+	} else {
+		if (a->behind && !take_off(t, a->behind))
+			return false;
+		get = cut(t, block, low, all, get);
+	}
+	count(t, get, a->units);
+	return true;
+}
+
+/* False if it cannot be; or if what is behind is smashed, which is noted. */
+INLINE bool
+resize(struct tlsf *t, void *block, const struct around *a,
+    const struct want *w)
+{
+	uint64_t all = a->units;
+
+	if (w->units <= all && all < w->better + LEAST_UNITS)
+		return true;
+	if (a->behind)
+		all += block_units(a->behind);
+	if (w->units > all)
+		return false;
+	if (recut(t, block, a, all, share(w, all)))
+		return true;
+	blame(t, TLSF_LIST_SMASHED, block);
+	return false;
+}
+
+/* BLOCK, of which A is what was seen. */
+INLINE enum tlsf_fault
+give_seen(struct tlsf *t, void *block, const struct around *a,
+    enum tlsf_fault fault)
+{
+	if (!fault && !take_off_both(t, a))
 		fault = TLSF_LIST_SMASHED;
 	if (fault)
 		return blame(t, fault, block);
-	t->used -= a.units * TLSF_ALIGN;
+	t->used -= a->units * TLSF_ALIGN;
 	t->blocks--;
-	release(t, block, &a);
+	release(t, block, a);
 	return TLSF_FINE;
+}
+
+INLINE enum tlsf_fault
+give(struct tlsf *t, void *block)
+{
+	struct around a;
+	enum tlsf_fault fault = look_around(t, block, &a);
+
+	return give_seen(t, block, &a, fault);
+}
+
+/* The same with a block whose mark was looked at. */
+INLINE enum tlsf_fault
+give_used(struct tlsf *t, void *block)
+{
+	struct around a;
+	enum tlsf_fault fault = look_along(t, block, &a);
+
+	if (!fault)
+		fault = look_before(t, block, &a);
+	return give_seen(t, block, &a, fault);
 }
 
 #endif

@@ -147,102 +147,22 @@ tlsf_free(struct tlsf *t, void *block)
 	return give(t, block);
 }
 
-/* A free block's beginning moves to where it is of UNITS, and its list does
- * not change, where it is the first. */
-INLINE bool
-move_first(struct tlsf *t, struct tlsf_free *b, void *to, uint64_t units)
-{
-	struct tlsf_free **from = b->from, *next = b->next, *moved = to;
-
-	if (*from != b || (next && !is_known(t, b, next)))
-		return false;
-	block_head(moved, TLSF_FREE, units, BIT_FREE);
-	*block_before(block_behind(moved, units)) = moved;
-	moved->next = next;
-	moved->from = from;
-	*from = moved;
-	if (next)
-		next->from = &moved->next;
-	return true;
-}
-
-/* Take what is free behind and leave all but GET of ALL units to it.  False,
- * and nothing done, if what is behind is smashed. */
-INLINE bool
-recut(struct tlsf *t, void *block, const struct around *a, uint64_t all,
-    uint64_t get)
-{
-	uint64_t low = word_load(tlsf_header(block))
-	    & ((UINT64_C(1) << WORD_SIZE) - 1);
-	uint64_t rest = all - get;
-	unsigned list = list_of(rest);
-
-	if (a->behind && rest >= LEAST_UNITS
-	    && a->behind->from == &t->lists[list]) {
-		if (!move_first(t, a->behind, block_behind(block, get), rest))
-			return false;
-		word_store(tlsf_header(block), get << WORD_SIZE | low);
-	} else {
-		if (a->behind && !take_off(t, a->behind))
-			return false;
-		get = cut(t, block, low, all, get);
-	}
-	count(t, get, a->units);
-	return true;
-}
-
-/* False if it cannot be; or if what is behind is smashed, which is noted. */
-INLINE bool
-resize(struct tlsf *t, void *block, const struct around *a,
-    const struct want *w)
-{
-	uint64_t all = a->units;
-
-	if (w->units <= all && all < w->better + LEAST_UNITS)
-		return true;
-	if (a->behind)
-		all += block_units(a->behind);
-	if (w->units > all)
-		return false;
-	if (recut(t, block, a, all, share(w, all)))
-		return true;
-	blame(t, TLSF_LIST_SMASHED, block);
-	return false;
-}
-
-INLINE bool
-resize_sound(struct tlsf *t, void *block, const struct want *w)
-{
-	struct around a;
-	enum tlsf_fault fault = look_at(t, block, &a);
-
-	if (!fault)
-		return resize(t, block, &a, w);
-	blame(t, fault, block);
-	return false;
-}
-
 bool
 tlsf_resize(struct tlsf *t, void *block, size_t size)
 {
+	enum tlsf_fault fault;
+	struct around a;
 	struct want w;
 
 	if (size > TLSF_MOST)
 		return false;
-	w = want_of(units_for(size));
-	return resize_sound(t, block, &w);
-}
-
-bool
-tlsf_grow(struct tlsf *t, void *block, size_t size, size_t roomy)
-{
-	struct want w = { .list = 0 };
-
-	if (size > TLSF_MOST)
+	fault = look_at(t, block, &a);
+	if (fault) {
+		blame(t, fault, block);
 		return false;
-	w.units = units_for(size);
-	w.better = units_for(roomy);
-	return resize_sound(t, block, &w);
+	}
+	w = want_of(units_for(size));
+	return resize(t, block, &a, &w);
 }
 
 /* To the beginning of the free block before, if it has room with what is

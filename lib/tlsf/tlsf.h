@@ -171,9 +171,6 @@ enum tlsf_fault tlsf_free(struct tlsf *t, void *block);
  * taken or given back.  False, and nothing done, if that cannot be. */
 bool tlsf_resize(struct tlsf *t, void *block, size_t size);
 
-/* The same, but just ROOMY bytes, SIZE or more, where there are as many. */
-bool tlsf_grow(struct tlsf *t, void *block, size_t size, size_t roomy);
-
 /* The same, and else moves it to where ALIGN holds, into what is free before
  * it first; NULL, and BLOCK as it was, when there is no room.  SIZE 0 is 1;
  * the label goes along. */

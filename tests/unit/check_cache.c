@@ -143,7 +143,10 @@ give(struct user *u, struct block *b)
 {
 	look_at_paint(u, b, b->size);
 	u->frees++;
-	if (!tlsf_cache_put(&u->cache, b->at)) {
+	say(u, tlsf_cache_accepts(b->at), "a sound block is not accepted");
+	if (tlsf_cache_has_room(&u->cache, b->at)) {
+		tlsf_cache_put(&u->cache, b->at);
+	} else {
 		pthread_mutex_lock(&lock);
 		say(u, !tlsf_cache_spill(&u->cache, &depot, &t, b->at),
 		    "a fault is found in a sound heap");
@@ -157,14 +160,10 @@ give(struct user *u, struct block *b)
 static void
 resize(struct user *u, struct block *b, size_t size)
 {
-	struct tlsf_header *h = tlsf_header(b->at);
 	bool done;
 
 	pthread_mutex_lock(&lock);
-	done = tlsf_resize(&t, b->at, size);
-	if (done)
-		h->label = (uint8_t)tlsf_label_resized(h->label,
-		    tlsf_usable(b->at));
+	done = tlsf_cache_resize(&t, b->at, size, true);
 	pthread_mutex_unlock(&lock);
 	if (!done)
 		return;
@@ -411,7 +410,9 @@ START_TEST(what_is_exchanged_makes_room_for_threads)
 	for (unsigned i = 0; i < COUNT; i++)
 		blocks[i] = tlsf_take(&t, LABEL, tlsf_label_size(LABEL));
 	for (unsigned i = 0; i < COUNT; i++)
-		if (!tlsf_cache_put(c, blocks[i]))
+		if (tlsf_cache_has_room(c, blocks[i]))
+			tlsf_cache_put(c, blocks[i]);
+		else
 			tlsf_cache_spill(c, &depot, &t, blocks[i]);
 	before = depot.cache.granted;
 	ck_assert_uint_eq(before, DEPOT_SLOTS * size);
