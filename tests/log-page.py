@@ -7,6 +7,7 @@ else: what it finds must be what heaphook-report finds.
     log-page.py --events LOG         what was called, for which block
     log-page.py --stacks LOG         of each block its size, the object that
                                      it was asked for in, and the callers
+    log-page.py --took LOG           how long each call took, in units
 """
 import struct
 import sys
@@ -14,7 +15,7 @@ import sys
 MALLOC, FREE, CALLOC = 1, 2, 3
 (TIME, ALLOC, XFREE, REALLOC, RESIZE, RESIZED, FAILED, THREAD, NAME, MARK,
  PAUSE, RESUME, NESTED, INHERIT, MAP, FRAME, OBJECT, PATH,
- UNLOAD) = range(4, 77, 4)
+ UNLOAD, TOOK) = range(4, 81, 4)
 CALLS = ("malloc calloc realloc reallocarray posix_memalign aligned_alloc "
          "memalign valloc pvalloc free mmap munmap mremap brk").split()
 # What a body holds behind the time: i integer, a address, t the rest.
@@ -22,7 +23,8 @@ BODIES = {TIME: "", ALLOC: "iiiai", XFREE: "a", REALLOC: "aaii",
           RESIZE: "a", RESIZED: "aii", FAILED: "ii", THREAD: "iit",
           NAME: "it", MARK: "t", PAUSE: "", RESUME: "", NESTED: "iii",
           INHERIT: "iii", MAP: "iiiii", FRAME: "iii", OBJECT: "iiiit",
-          PATH: "t", UNLOAD: "i"}
+          PATH: "t", UNLOAD: "i", TOOK: "i"}
+TIMED = MALLOC, FREE, CALLOC, ALLOC, XFREE, REALLOC, RESIZED, FAILED
 M64 = 2 ** 64 - 1
 
 
@@ -138,6 +140,7 @@ class Log:
         self.state, self.status = struct.unpack_from(order + "Ii", data, 360)
         self.stop, = struct.unpack_from(order + "I", data, 376)
         self.others = struct.unpack_from(order + "QQQqqQ", data, 504)
+        self.units, self.least = struct.unpack_from(order + "II", data, 592)
         self.chunks = {}
         while at < len(data):
             magic, size = struct.unpack_from(order + "II", data, at)
@@ -283,6 +286,26 @@ def show(kind, f):
         print(CALLS[f[0]], "failed", f[1])
 
 
+def name(kind, f):
+    if kind in (ALLOC, FAILED):
+        return CALLS[f[0]]
+    return {MALLOC: "malloc", CALLOC: "calloc", FREE: "free",
+            XFREE: "free"}.get(kind, "realloc")
+
+
+def took(log):
+    slot = seq = waiting = None
+    for key in sorted(log.chunks):
+        if key != (slot, seq and seq + 1):
+            waiting = []
+        slot, seq = key
+        for _, kind, f, _, _ in log.chunks[key].events():
+            if kind in TIMED:
+                waiting.append((kind, f))
+            elif kind == TOOK and waiting:
+                print(name(*waiting.pop()), f[0])
+
+
 def stacks(log):
     frames, objects, path = {}, {}, {}
     for event in sorted(sum(log.streams(), []), key=lambda e: e[0]):
@@ -313,8 +336,8 @@ def main():
             for _, kind, fields, _, _ in stream:
                 show(kind, fields)
         return
-    if sys.argv[1] == "--stacks":
-        stacks(Log(sys.argv[2]))
+    if sys.argv[1] in ("--stacks", "--took"):
+        (stacks if sys.argv[1] == "--stacks" else took)(Log(sys.argv[2]))
         return
     log, heap = Log(sys.argv[1]), Heap()
     if len(sys.argv) > 2:

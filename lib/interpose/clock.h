@@ -39,4 +39,29 @@ hh_ticks(void)
 	return hh_sys_monotonic_quick_ns() >> hh_clock.shift;
 }
 
+/* The same clock as fine as it is, for how long something takes: 1 << shift
+ * of these units are a tick.  What comes before is done then, and nothing
+ * behind it has begun. */
+static inline uint64_t
+hh_clock_units(void)
+{
+#if defined __x86_64__
+	if (hh_clock.counter) {
+		uint64_t v;
+
+		__builtin_ia32_lfence();
+		v = __builtin_ia32_rdtsc();
+		__builtin_ia32_lfence();
+		return v;
+	}
+#elif defined __aarch64__
+	uint64_t v;
+
+	__asm__ volatile("isb\n\tmrs %0, cntvct_el0\n\tisb"
+	    : "=r"(v) : : "memory");
+	return v;
+#endif
+	return hh_sys_monotonic_quick_ns();
+}
+
 #endif

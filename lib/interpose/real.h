@@ -12,8 +12,9 @@
 #include "backend.h"
 #include "entry.h"
 
-/* X(result, name, parameters, arguments) */
-#define HH_REAL_HEAP(X) \
+/* X(result, name, parameters, arguments); free, which has no result, is not
+ * among them. */
+#define HH_REAL_CALLS(X) \
 	X(void *, malloc, (size_t a), (a)) \
 	X(void *, calloc, (size_t a, size_t b), (a, b)) \
 	X(void *, realloc, (void *a, size_t b), (a, b)) \
@@ -21,7 +22,9 @@
 	X(void *, memalign, (size_t a, size_t b), (a, b)) \
 	X(void *, valloc, (size_t a), (a)) \
 	X(void *, pvalloc, (size_t a), (a)) \
-	X(int, posix_memalign, (void **a, size_t b, size_t c), (a, b, c)) \
+	X(int, posix_memalign, (void **a, size_t b, size_t c), (a, b, c))
+#define HH_REAL_HEAP(X) \
+	HH_REAL_CALLS(X) \
 	X(size_t, malloc_usable_size, (void *a), (a))
 
 /* X(result, name, parameters) */

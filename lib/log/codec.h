@@ -67,7 +67,9 @@ enum log_kind {
 				 * id, build id, path: mapped from now on */
 	LOG_X_PATH = 18 << 2,	/* more of that object's path */
 	LOG_X_UNLOAD = 19 << 2,	/* address: that object is gone */
-	LOG_X_KINDS = 20 << 2
+	LOG_X_TOOK = 20 << 2,	/* how long: of the nearest call before it in
+				 * this slot whose time is not known yet */
+	LOG_X_KINDS = 21 << 2
 };
 
 /* Addresses in long forms are steps in bytes from 16 times the last one. */
@@ -117,6 +119,7 @@ struct log_event {
 	uint32_t text_bytes;
 	const unsigned char *build_id;
 	uint32_t build_id_bytes;
+	uint64_t took;		/* of the allocator, in units; 0: unknown */
 };
 
 static inline uint64_t

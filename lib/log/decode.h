@@ -82,6 +82,7 @@ log_get_short(struct log_reader *r, struct log_event *e)
 	r->last += log_unzigzag(log_get_little(at, f.step));
 	r->at = at + f.step;
 	e->ticks = r->ticks;
+	e->took = 0;
 	e->address = r->last << 4;
 	e->align = 0;
 	e->call = e->kind == LOG_FREE ? LOG_CALL_FREE
@@ -257,6 +258,8 @@ log_get_body(struct log_reader *r, const unsigned char *at,
 		return log_get_object(at, end, e);
 	case LOG_X_UNLOAD:
 		return log_get_uint(&at, end, &e->address);
+	case LOG_X_TOOK:
+		return log_get_uint(&at, end, &e->took);
 	case LOG_X_NESTED:
 	case LOG_X_INHERIT:
 		return log_get_place(&at, end, e);
@@ -285,6 +288,7 @@ log_get_long(struct log_reader *r, struct log_event *e)
 		return -1;
 	r->ticks += dt;
 	e->ticks = r->ticks;
+	e->took = 0;
 	e->align = 0;
 	if (!log_get_body(r, at, end, e))
 		return -1;

@@ -194,6 +194,11 @@ struct log_header {
 	uint64_t sample_bytes;		/* 0, or the mean from one recorded
 					 * allocation to the next */
 	uint64_t samples_lost;		/* live; there was no place for them */
+
+	/* How long the allocator takes is in units, so many to a tick; 0: it
+	 * is not recorded. */
+	uint32_t took_units;
+	uint32_t took_least;		/* that a look at the clock takes */
 };
 
 /* Page 0 the fixed part, page 1 the timeline, page 2 the marks, then texts. */

@@ -6,6 +6,7 @@
 
 #include "count.h"
 #include "../interpose/head.h"
+#include "latency.h"
 #include "sample.h"
 #include "stack.h"
 #include "usable.h"
@@ -62,6 +63,19 @@ put(struct note *n)
 		log_put_long(&n->s->w, &n->l, n->dt);
 }
 
+/* How long the call took whose event was put, if that is to be known. */
+static void
+put_took(struct note *n)
+{
+	uint64_t took = hh_mode & HH_MEASURED ? hh_latency_take() : 0;
+
+	if (!took || !records(n))
+		return;
+	log_long_begin(&n->l, LOG_X_TOOK, 0);
+	log_long_uint(&n->l, took);
+	log_put_long(&n->s->w, &n->l, 0);
+}
+
 static uint64_t
 address(const void *block)
 {
@@ -95,6 +109,7 @@ put_alloc(struct note *n, const struct got *g)
 	    && log_is_short(&n->s->w, address(g->block), g->size, n->dt)) {
 		log_put_stacked(&n->s->w, kind, address(g->block), g->size,
 		    n->dt, n->stack);
+		put_took(n);
 		return;
 	}
 	log_long_uint(&n->l, g->call);
@@ -105,6 +120,7 @@ put_alloc(struct note *n, const struct got *g)
 	log_long_uint(&n->l, excess(g->usable, g->size));
 	log_long_stack(&n->l, n->stack);
 	put(n);
+	put_took(n);
 }
 
 /* What an event changes, in usable bytes. */
@@ -224,15 +240,28 @@ note_free(const void *block, const struct change *c)
 	end(n.s, c);
 }
 
-void
+bool
 hh_note_free(const void *block, size_t usable)
 {
 	const struct change c = { .frees = 1, .gone = usable };
 
-	if (hh_mode & HH_SAMPLED && !hh_sample_drop(block))
+	if (hh_mode & HH_SAMPLED && !hh_sample_drop(block)) {
 		count(&c);
-	else
-		note_free(block, &c);
+		return false;
+	}
+	note_free(block, &c);
+	return true;
+}
+
+void
+hh_note_took(void)
+{
+	struct note n = { .s = hh_stream_take(sizeof n.l.bytes) };
+
+	if (!n.s)
+		return;
+	put_took(&n);
+	hh_stream_give(n.s);
 }
 
 bool
@@ -274,6 +303,7 @@ hh_note_failed(enum log_call call, size_t size)
 	log_long_uint(&n.l, call);
 	log_long_uint(&n.l, size);
 	put(&n);
+	put_took(&n);
 	end(n.s, &(struct change){.failed = 1});
 }
 
@@ -287,6 +317,7 @@ end_realloc(struct note *n, size_t old_usable, const void *block, size_t size,
 	log_long_uint(&n->l, excess(usable, size));
 	log_long_stack(&n->l, n->stack);
 	put(n);
+	put_took(n);
 	end(n->s, &(struct change){1, 1, 0, usable, old_usable});
 }
 

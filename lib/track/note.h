@@ -17,7 +17,13 @@ struct hh_stack;
 void hh_note_stacked(struct hh_stack *stack, enum log_call call,
     const void *block, size_t size);
 
-void hh_note_free(const void *block, size_t usable);
+/* False: it is not recorded, only counted. */
+bool hh_note_free(const void *block, size_t usable);
+
+/* How long the thread's last call took, which is the event before this: where
+ * events come before their calls.  Those that come after tell it themselves. */
+void hh_note_took(void);
+
 void hh_note_failed(enum log_call call, size_t size);
 
 /* A whole realloc, when no other thread can come between. */

@@ -12,6 +12,7 @@
 #include "../interpose/sys.h"
 #include "../interpose/text.h"
 #include "file.h"
+#include "latency.h"
 #include "pool.h"
 #include "sample.h"
 #include "stack.h"
@@ -32,6 +33,7 @@ static struct {
 	unsigned depth;		/* of stacks */
 	uint64_t sample;	/* 0: all is recorded */
 	bool map;
+	bool latency;
 } wanted;
 
 static enum log_mode
@@ -113,6 +115,19 @@ read_switch(const char *name)
 	return value && strcmp(value, "1") == 0;
 }
 
+static bool
+read_latency(void)
+{
+	bool asked = read_switch("HEAPHOOK_LATENCY");
+
+	if (asked && wanted.mode == LOG_SUMMARY) {
+		hh_say("heaphook: HEAPHOOK_LATENCY: a summary has no "
+		    "latencies: HEAPHOOK_RECORD=events has", (char *)NULL);
+		return false;
+	}
+	return asked;
+}
+
 static void
 read_variables(void)
 {
@@ -122,6 +137,7 @@ read_variables(void)
 	wanted.depth = read_depth();
 	wanted.sample = read_sample();
 	wanted.map = read_switch("HEAPHOOK_MMAP");
+	wanted.latency = read_latency();
 	if (read_switch("HEAPHOOK_SUMMARY"))
 		hh_summary_keep();
 }
@@ -161,6 +177,16 @@ hh_start_wanted(void)
 	if (hh_conf_secure() || !hh_conf_wanted())
 		hh_off = true;
 	return !hh_off;
+}
+
+/* Now that the clock is known.  Children are as their parents. */
+static void
+measure(struct log_header *h)
+{
+	if (!(hh_mode & HH_MEASURED))
+		hh_latency_begin();
+	h->took_units = UINT32_C(1) << hh_clock.shift;
+	h->took_least = hh_latency_least();
 }
 
 /* First in the image; false when it is none of our business. */
@@ -207,6 +233,8 @@ hh_start(const struct hh_head_origin *origin)
 	hh_head_begin(head, wanted.mode, wanted.rule, origin);
 	head->h.stack_depth = wanted.depth;
 	head->h.sample_bytes = wanted.sample;
+	if (wanted.latency)
+		measure(&head->h);
 	hh_pool_record(&head->h.pool);
 	if (wanted.map)
 		head->h.flags |= LOG_FLAG_MMAP;

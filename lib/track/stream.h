@@ -85,6 +85,7 @@ enum {
 	HH_PAUSED = 2,	/* between heaphook_pause and heaphook_resume */
 	HH_OPAQUE = 4,	/* not started, or usable sizes follow no rule */
 	HH_SAMPLED = 8,	/* only some blocks are recorded; all are counted */
+	HH_MEASURED = 16,	/* how long the next allocator takes, too */
 };
 
 extern HH_OWN uint8_t hh_mode;

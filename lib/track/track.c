@@ -282,15 +282,26 @@ hh_backend_calloc(size_t count, size_t size)
 }
 
 static COLD void
+free_noted(void *block)
+{
+	bool recorded = hh_note_free(block, hh_usable(block));
+
+	hh_real.free(block);
+	if (recorded && hh_mode & HH_MEASURED)
+		hh_note_took();
+}
+
+static COLD void
 free_alone(void *block)
 {
 	if (hh_mode & HH_SAMPLED && likely(pass_free(block)))
-		;
-	else if (hh_mode & HH_OPAQUE
+		hh_real.free(block);
+	else if (hh_mode & (HH_OPAQUE | HH_MEASURED)
 	    || hh_usable_word(block) & HH_CHUNK_MAPPED
 	    || !put_alone(LOG_FREE, block, 0, usable_of_word(block), 0))
-		hh_note_free(block, hh_usable(block));
-	hh_real.free(block);
+		free_noted(block);
+	else
+		hh_real.free(block);
 }
 
 static COLD void
@@ -329,15 +340,15 @@ static void *
 replace(enum log_call call, void *old, size_t size)
 {
 	size_t old_usable = old ? hh_usable(old) : 0;
-	void *block;
+	bool freed = old && hh_note_free(old, old_usable);
+	void *block = hh_real.realloc(old, size);
 
-	if (old)
-		hh_note_free(old, old_usable);
-	block = hh_real.realloc(old, size);
 	if (block)
 		hh_note_alloc(call, block, size, hh_usable(block), 0);
 	else if (size)
 		hh_note_failed(call, size);
+	else if (freed && hh_mode & HH_MEASURED)
+		hh_note_took();
 	if (!block && size && old)	/* it failed: the old one lives on */
 		hh_note_alloc(call, old, old_usable, old_usable, 0);
 	return block;
