@@ -14,6 +14,7 @@ enum { DOUBTS = 64 };
 struct doubt {
 	uint64_t time;
 	uint32_t thread, slot;		/* of a free */
+	uint64_t took;			/* too */
 	struct block block;		/* of a free, only its address */
 };
 

@@ -4,6 +4,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "calls.h"
+#include "latency.h"
 #include "part.h"
 #include "replay.h"
 
@@ -13,18 +15,6 @@ struct dump {
 	const struct replay *replay;
 	struct part part;
 	void (*progress)(void *, double);
-};
-
-static const char *const calls[LOG_CALLS] = {
-	[LOG_CALL_MALLOC] = "malloc", [LOG_CALL_CALLOC] = "calloc",
-	[LOG_CALL_REALLOC] = "realloc",
-	[LOG_CALL_REALLOCARRAY] = "reallocarray",
-	[LOG_CALL_POSIX_MEMALIGN] = "posix_memalign",
-	[LOG_CALL_ALIGNED_ALLOC] = "aligned_alloc",
-	[LOG_CALL_MEMALIGN] = "memalign", [LOG_CALL_VALLOC] = "valloc",
-	[LOG_CALL_PVALLOC] = "pvalloc", [LOG_CALL_FREE] = "free",
-	[LOG_CALL_MMAP] = "mmap", [LOG_CALL_MUNMAP] = "munmap",
-	[LOG_CALL_MREMAP] = "mremap", [LOG_CALL_BRK] = "brk",
 };
 
 static void
@@ -88,7 +78,7 @@ put_rest(FILE *to, const struct log_event *e)
 {
 	switch (e->kind) {
 	case LOG_X_FAILED:
-		fprintf(to, "%s - %" PRIu64 " - failed", calls[e->call],
+		fprintf(to, "%s - %" PRIu64 " - failed", calls_names[e->call],
 		    e->size);
 		return true;
 	case LOG_X_NAME:
@@ -104,8 +94,8 @@ put_rest(FILE *to, const struct log_event *e)
 		fputs("resume - - - -", to);
 		return true;
 	case LOG_X_MAP:
-		fprintf(to, "%s 0x%" PRIx64 " %" PRIu64 " - ", calls[e->call],
-		    e->address, e->size);
+		fprintf(to, "%s 0x%" PRIx64 " %" PRIu64 " - ",
+		    calls_names[e->call], e->address, e->size);
 		if (e->call == LOG_CALL_MREMAP)
 			fprintf(to, "old=0x%" PRIx64 ",length=%" PRIu64,
 			    e->old, e->old_size);
@@ -130,6 +120,19 @@ put_rest(FILE *to, const struct log_event *e)
 	}
 }
 
+/* The last word, where the log has such. */
+static void
+put_took(struct dump *d, uint64_t took)
+{
+	double ns = latency_ns(d->log);
+
+	if (ns > 0 && took)
+		fprintf(d->to, " %.0f", (double)took * ns);
+	else if (ns > 0)
+		fputs(" -", d->to);
+	fputc('\n', d->to);
+}
+
 static bool
 is_shown(const struct log_event *e)
 {
@@ -151,12 +154,12 @@ step(void *who, const struct replay_step *s)
 		fprintf(d->to, "%" PRId32 " ",
 		    d->replay->threads.list[s->thread].tid);
 	if (s->allocated || s->freed) {
-		fprintf(d->to, "%s ", calls[s->event->call]);
+		fprintf(d->to, "%s ", calls_names[s->event->call]);
 		put_change(d->to, s);
 	} else if (!put_rest(d->to, s->event)) {
 		fputs("senseless - - - -", d->to);
 	}
-	fputc('\n', d->to);
+	put_took(d, s->event->took);
 }
 
 static void
@@ -168,7 +171,8 @@ inherited(void *who, const struct block *block)
 		return;
 	fputs("0.000000000 - inherited ", d->to);
 	put_block(d->to, block);
-	fputs("-\n", d->to);
+	fputc('-', d->to);
+	put_took(d, 0);
 }
 
 static void

@@ -7,8 +7,9 @@
  * are those of its block.  EXTRA is one or more of old=ADDRESS, align=N,
  * failed, unknown, stack=N, caller=N, bias=ADDRESS, build-id=HEX, path=TEXT,
  * name=TEXT, label=TEXT, length=N, with commas between; in a TEXT, what is
- * no letter of ASCII that can be seen, and the backslash, is \xNN.  Lines
- * that begin with '#' name the log. */
+ * no letter of ASCII that can be seen, and the backslash, is \xNN.  If the
+ * log says how long calls took, that is an eighth word, in ns.  Lines that
+ * begin with '#' name the log. */
 #ifndef TOOLS_DUMP_H
 #define TOOLS_DUMP_H
 

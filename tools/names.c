@@ -172,12 +172,22 @@ name_site(struct profile *p, struct symbols *symbols,
 	lay(p, site->frame, site->stack);
 }
 
+static bool
+is_slow(const struct profile *p, uint32_t frame)
+{
+	for (size_t i = 0; i < p->slow_count; i++)
+		if (p->slowest[i].frame == frame)
+			return true;
+	return false;
+}
+
 void
 names_give(struct profile *p, struct symbols *symbols, size_t count)
 {
 	for (size_t i = 0; i < p->site_count; i++)
 		if (!p->sites[i].stack && (i < count
-		    || p->sites[i].growth > 0))
+		    || p->sites[i].growth > 0
+		    || is_slow(p, p->sites[i].frame)))
 			name_site(p, symbols, p->sites + i);
 }
 

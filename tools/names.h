@@ -8,9 +8,9 @@
 #include "profile.h"
 #include "symbols.h"
 
-/* Give the first COUNT sites of P, and those that grow, their stacks.
- * SYMBOLS, whose texts are used, must be closed after P is freed; NULL:
- * objects and addresses are all there is. */
+/* Give the first COUNT sites of P, those that grow and those of the slowest
+ * calls, their stacks.  SYMBOLS, whose texts are used, must be closed after P
+ * is freed; NULL: objects and addresses are all there is. */
 void names_give(struct profile *p, struct symbols *symbols, size_t count);
 
 /* The place in its stack of the frame that people look for: the innermost

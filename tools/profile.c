@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "facts.h"
+#include "latency.h"
 #include "part.h"
 #include "replay.h"
 #include "room.h"
@@ -35,6 +36,7 @@ struct tally {
 	struct timeline timeline;
 	bool has_sites;
 	struct sites sites;
+	struct latency *latency;	/* NULL: it was not recorded */
 	struct profile_thread *threads;
 	size_t thread_room;
 };
@@ -203,6 +205,8 @@ step(void *who, const struct replay_step *s)
 		    went ? &s->gone : NULL, s->ticks);
 	if (!t->begun)
 		return;
+	if (t->latency && part_has(&t->part, s->thread))
+		latency_add(t->latency, s);
 	if (t->peak_usable < t->live_usable)
 		t->peak_usable = t->live_usable;
 	if (t->peak_requested < t->live_requested) {
@@ -328,6 +332,8 @@ give(struct profile *p, struct tally *t, const struct threads *threads,
 	if (t->has_sites)
 		sites_give(p, &t->sites, t->ticks < end ? end : t->ticks,
 		    reader_ticks_per_s(t->log));
+	if (t->latency)
+		latency_give(p, t->latency, t->log, threads);
 	if (t->marks > MAX_MARKS)
 		problems_note(&t->log->problems, "only the first %d marks are "
 		    "kept", MAX_MARKS);
@@ -354,6 +360,8 @@ count_events(struct profile *p, struct reader *log,
 		t.sites.mean = (double)p->sample_bytes.value;
 		watch.stacks = &t.sites.stacks;
 	}
+	if (log->head.h.took_units)
+		t.latency = room_new(1, sizeof *t.latency);
 	part_find(&t.part, log, part);
 	watch.until = t.part.until;
 	replay_run(&r, log, &watch);
@@ -374,6 +382,7 @@ count_events(struct profile *p, struct reader *log,
 	replay_free(&r);
 	if (t.has_sites)
 		sites_free(&t.sites);
+	free(t.latency);
 	free(t.threads);
 	part_free(&t.part);
 }
@@ -448,5 +457,7 @@ profile_free(struct profile *p)
 	free(p->marks);
 	free(p->threads);
 	free(p->timeline);
+	free(p->latency);
+	free(p->slowest);
 	free_sites(p);
 }

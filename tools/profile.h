@@ -43,6 +43,23 @@ struct profile_mark {
 	char *label;
 };
 
+/* How long one kind of call took. */
+struct profile_latency {
+	const char *call;
+	uint64_t count;
+	double total_ns, mean_ns, p50_ns, p90_ns, p99_ns, p99_9_ns, max_ns;
+};
+
+/* One call that took long. */
+struct profile_slow {
+	const char *call;
+	double s, ns;		/* when, and how long */
+	struct profile_number tid, bytes;
+	char name[16];		/* of the thread */
+	uint32_t frame;		/* in tree, where its block was allocated; 0:
+				 * unknown */
+};
+
 /* An executable or library. */
 struct profile_object {
 	char *path;		/* NULL: unknown */
@@ -151,6 +168,13 @@ struct profile {
 	double stopped_s;		/* nothing is known */
 	struct profile_mark *marks;
 	size_t mark_count;
+
+	bool has_latency;		/* how long calls took was recorded */
+	double clock_ns;		/* that the clock takes of each */
+	struct profile_latency *latency;
+	size_t latency_count;
+	struct profile_slow *slowest;	/* first */
+	size_t slow_count;
 
 	bool has_sites;			/* stacks were recorded */
 	struct profile_number sample_bytes;	/* known: sites are estimates,

@@ -7,6 +7,7 @@
 
 #include "branches.h"
 #include "diff.h"
+#include "render_latency.h"
 #include "render_util.h"
 
 #define KEY	"      "	/* how far keys of a log are to the right */
@@ -231,6 +232,69 @@ put_sites(FILE *to, const struct profile *p, const struct render_look *look)
 	fputc(']', to);
 }
 
+static const struct {
+	const char *name;
+	size_t offset;
+} latencies[] = {
+	{ "total_ns", offsetof(struct profile_latency, total_ns) },
+	{ "mean_ns", offsetof(struct profile_latency, mean_ns) },
+	{ "p50_ns", offsetof(struct profile_latency, p50_ns) },
+	{ "p90_ns", offsetof(struct profile_latency, p90_ns) },
+	{ "p99_ns", offsetof(struct profile_latency, p99_ns) },
+	{ "p99_9_ns", offsetof(struct profile_latency, p99_9_ns) },
+	{ "max_ns", offsetof(struct profile_latency, max_ns) },
+};
+
+static void
+put_kind(FILE *to, const struct profile_latency *l)
+{
+	fprintf(to, "\"call\": \"%s\", \"count\": %" PRIu64, l->call,
+	    l->count);
+	for (size_t i = 0; i < sizeof latencies / sizeof *latencies; i++)
+		fprintf(to, ", \"%s\": %.1f", latencies[i].name,
+		    *(const double *)(const void *)((const char *)l
+		    + latencies[i].offset));
+	fputs(" }", to);
+}
+
+static void
+put_slow(FILE *to, const struct profile *p, const struct profile_slow *s)
+{
+	static const struct profile_site unknown;
+	const struct profile_site *site = render_latency_site(p, s);
+
+	put_stack(to, site ? site : &unknown);
+	fputs("\"s\": ", to);
+	put_seconds(to, s->s);
+	fprintf(to, ", \"ns\": %.1f, \"call\": \"%s\", \"bytes\": ", s->ns,
+	    s->call);
+	put_number(to, &s->bytes);
+	fputs(", \"tid\": ", to);
+	put_number(to, &s->tid);
+	fputs(", \"thread\": ", to);
+	render_quote(to, s->tid.known ? s->name : NULL);
+	fputs(" }", to);
+}
+
+static void
+put_latency(FILE *to, const struct profile *p)
+{
+	fprintf(to, ",\n" KEY "\"latency\": { \"clock_ns\": %.1f",
+	    p->clock_ns);
+	begin_list(to, "calls");
+	for (size_t i = 0; i < p->latency_count; i++) {
+		begin_item(to, i);
+		put_kind(to, p->latency + i);
+	}
+	fputc(']', to);
+	begin_list(to, "slowest");
+	for (size_t i = 0; i < p->slow_count; i++) {
+		begin_item(to, i);
+		put_slow(to, p, p->slowest + i);
+	}
+	fputs("] }", to);
+}
+
 static void
 put_log(FILE *to, const struct profile *p, const struct render_look *look)
 {
@@ -255,6 +319,8 @@ put_log(FILE *to, const struct profile *p, const struct render_look *look)
 		put_sites(to, p, look);
 	else
 		fputs(",\n" KEY "\"sites\": null", to);
+	if (p->has_latency)
+		put_latency(to, p);
 	fputs(",\n" KEY "\"pool\": null\n    }", to);
 }
 

@@ -12,6 +12,7 @@
 #include "cli.h"
 #include "render_branches.h"
 #include "render_diff.h"
+#include "render_latency.h"
 #include "render_sites.h"
 #include "room.h"
 
@@ -345,6 +346,7 @@ put_one(FILE *to, const struct profile *p, const struct render_look *l)
 	put_timeline(to, p, l);
 	put_sizes(to, p, l);
 	put_threads(to, p, l);
+	render_latency(to, p, l);
 	put_marks(to, p, l);
 	render_sites(to, p, l);
 	put_problems(to, p, l);

@@ -64,7 +64,7 @@ show_debt(struct replay *r, const struct doubt *debt, struct block *block)
 	const struct log_event event = {
 		.kind = LOG_FREE, .call = LOG_CALL_FREE,
 		.address = debt->block.address, .ticks = r->step.ticks,
-		.slot = debt->slot,
+		.slot = debt->slot, .took = debt->took,
 	};
 	struct replay_step kept = r->step;
 
@@ -212,7 +212,7 @@ owe(struct replay *r, uint64_t address, uint32_t slot, bool force)
 	settle_old(r);
 	doubts_add(&r->owed, &(struct doubt){
 		.time = now, .thread = r->who[slot], .slot = slot,
-		.block.address = address,
+		.block.address = address, .took = r->step.event->took,
 	});
 	recent_add(&r->recent, address, now, slot);
 	return true;

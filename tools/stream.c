@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "room.h"
+#include "took.h"
 
 enum { WINDOW_BYTES = 16384 };
 
@@ -187,6 +188,9 @@ take_long(struct stream *s, const struct log_event *e)
 	case LOG_X_NESTED:
 	case LOG_X_INHERIT:
 		return false;
+	case LOG_X_TOOK:
+		took_give(s->batch + s->whole, s->filled - s->whole, e);
+		return false;
 	case LOG_X_THREAD:
 		if (s->depth)
 			return false;
@@ -223,9 +227,11 @@ decode(struct stream *s, struct stream_lane *l, const unsigned char *stop)
 			return false;
 		}
 		got = log_get(&l->at, e);
-		if (got < 0)
+		if (got < 0) {
 			say_damaged(problems_of(s->all, l), l->chunk,
 			    "cannot be understood to its end");
+			s->whole = s->filled;
+		}
 		if (got <= 0)
 			return false;
 		stamp(s, e, l->slot);
@@ -321,9 +327,12 @@ static bool
 next_host_chunk(struct stream *s, struct stream_lane *l)
 {
 	struct log_chunk head;
+	uint64_t before = l->seq;
 
 	if (!next_chunk(s->all, l, &head))
 		return false;
+	if (l->seq != before + 1)
+		s->whole = s->filled;
 	if (l->guest)
 		return true;
 	s->tid = head.tid;
@@ -363,13 +372,38 @@ step(struct stream *s)
 	return true;
 }
 
+/* What is first may still await its LOG_X_TOOK, if the log has such. */
+static bool
+is_short(const struct stream *s)
+{
+	return !s->filled || (s->all->log->head.h.took_units
+	    && s->filled < STREAM_BATCH / 2 && took_awaits(s->batch));
+}
+
+/* What is last is held back then. */
+static void
+hold(struct stream *s)
+{
+	const struct log_event *last = s->batch + s->filled - 1;
+
+	if (!s->all->log->head.h.took_units || !took_awaits(last))
+		return;
+	s->held = *last;
+	s->filled--;
+}
+
 bool
 stream_fill(struct stream *s)
 {
-	s->at = s->filled = 0;
-	while (!s->filled)
+	s->at = s->filled = s->whole = 0;
+	if (s->held.kind)
+		s->batch[s->filled++] = s->held;
+	s->held.kind = LOG_END;
+	while (is_short(s))
 		if (!step(s))
-			return false;
+			return s->filled;
+	if (s->filled > 1)
+		hold(s);
 	return true;
 }
 

@@ -6,7 +6,8 @@
  * slot of its own, with the place it belongs to; it is put in there.  Each
  * chunk begins with LOG_X_THREAD, also where the log only says so in the
  * chunk's head; LOG_X_TIME, LOG_X_NESTED, LOG_X_INHERIT and kinds of later
- * versions do not come out. */
+ * versions do not come out.  LOG_X_TOOK becomes a part of the event that it
+ * belongs to. */
 #ifndef TOOLS_STREAM_H
 #define TOOLS_STREAM_H
 
@@ -63,6 +64,10 @@ struct stream {
 	struct streams *all;
 	unsigned at, filled;		/* of the batch */
 	struct log_event batch[STREAM_BATCH];
+	struct log_event held;		/* it awaits its LOG_X_TOOK and comes
+					 * next; kind 0: none */
+	unsigned whole;			/* of the batch: events before what is
+					 * missing, so await nothing */
 	uint64_t time;			/* of the last event; never back */
 	/* The merge's: */
 	uint64_t shift;			/* to be added to its time; as good
