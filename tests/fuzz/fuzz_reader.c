@@ -119,9 +119,12 @@ make_log(size_t *bytes)
 	m.head.h.state = LOG_RUNNING;
 	m.head.h.marks = 1;
 	m.head.h.stack_depth = 32;
+	m.head.h.took_units = 4;
 	maker_object(&m, 0, 0x400000, 0x400000, 0x10000, "");
 	for (uint64_t i = 1; i <= 600; i++) {
 		maker_malloc(&m, i % 2, i << 12, i, i % 300);
+		if (i % 5)
+			maker_took(&m, i % 2, i * i * i);
 		if (i % 3 == 0)
 			maker_free(&m, (i + 1) % 2, (i - 2) << 12, 5);
 		if (i % 50 == 0)

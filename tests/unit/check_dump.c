@@ -86,9 +86,26 @@ START_TEST(stacks_are_numbers_and_lines_of_their_own)
 }
 END_TEST
 
+START_TEST(how_long_a_call_took_is_an_eighth_word)
+{
+	maker_begin(&m);
+	m.head.h.took_units = 4;
+	maker_slot(&m, 7, "main", 0);
+	maker_malloc(&m, 0, 0x1000, 100, 1000000);
+	maker_took(&m, 0, 43);
+	maker_free(&m, 0, 0x1000, 0);
+	maker_mark(&m, 0, "x", 0);
+	ck_assert_str_eq(dumped(),
+	    "0.001000000 7 malloc 0x1000 100 104 - 11\n"
+	    "0.001000000 7 free 0x1000 100 104 - -\n"
+	    "0.001000000 7 mark - - - label=x -\n");
+}
+END_TEST
+
 static void
 add(TCase *t)
 {
+	tcase_add_test(t, how_long_a_call_took_is_an_eighth_word);
 	tcase_add_test(t, calls_say_what_came_and_went);
 	tcase_add_test(t, stacks_are_numbers_and_lines_of_their_own);
 }

@@ -308,6 +308,17 @@ maker_unload(struct maker *m, unsigned slot, uint64_t address)
 }
 
 void
+maker_took(struct maker *m, unsigned slot, uint64_t units)
+{
+	struct log_writer *w = writer(m, slot);
+	struct log_long l;
+
+	log_long_begin(&l, LOG_X_TOOK, 0);
+	log_long_uint(&l, units);
+	log_put_long(w, &l, 0);
+}
+
+void
 maker_thread(struct maker *m, unsigned slot, int32_t tid, const char *name)
 {
 	struct log_writer *w = writer(m, slot);

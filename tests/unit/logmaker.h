@@ -75,6 +75,9 @@ void maker_malloc_at(struct maker *m, unsigned slot, uint64_t address,
 void maker_realloc_at(struct maker *m, unsigned slot, uint64_t old,
     uint64_t address, uint64_t size, uint64_t dt, uint32_t stack);
 
+/* How long the call before took; the log must say it has such. */
+void maker_took(struct maker *m, unsigned slot, uint64_t units);
+
 /* LOG_X_NESTED or LOG_X_INHERIT: a place. */
 void maker_place(struct maker *m, unsigned slot, enum log_kind kind,
     uint32_t of, uint64_t seq, uint32_t offset);
