@@ -56,7 +56,7 @@ _heaphook_run() {
 	if [[ $cur == -* ]]; then
 		_heaphook_words '-t --track -p --tlsf -r --report -n --print-env
 			-o --output -s --summary -k --stacks --sample -l --limit
-			-x --only --mmap
+			-x --only --mmap --latency
 			-i --initial -a --additional --on-exhaust --lock-memory
 			--huge-pages
 			-h --help -V --version' "$cur"

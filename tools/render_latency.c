@@ -30,9 +30,9 @@ span_of(double ns)
 static void
 put_kind(FILE *to, const struct profile_latency *l)
 {
-	fprintf(to, "%14s %11s %7s %7s", l->call, cli_count(l->count).text,
+	fprintf(to, "%14s %13s %6s %6s", l->call, cli_count(l->count).text,
 	    span_of(l->total_ns).text, span_of(l->mean_ns).text);
-	fprintf(to, " %7s %7s %7s %7s %7s\n", span_of(l->p50_ns).text,
+	fprintf(to, " %6s %6s %6s %6s %6s\n", span_of(l->p50_ns).text,
 	    span_of(l->p90_ns).text, span_of(l->p99_ns).text,
 	    span_of(l->p99_9_ns).text, span_of(l->max_ns).text);
 }
@@ -77,14 +77,13 @@ render_latency(FILE *to, const struct profile *p,
 {
 	if (!p->latency_count)
 		return;
-	fprintf(to, "\n%14s %11s %7s %7s %7s %7s %7s %7s %7s\n",
+	fprintf(to, "\n%14s %13s %6s %6s %6s %6s %6s %6s %6s\n",
 	    "allocator took", "calls", "total", "mean", "p50", "p90", "p99",
 	    "p99.9", "max");
 	for (size_t i = 0; i < p->latency_count; i++)
 		put_kind(to, p->latency + i);
-	fprintf(to, "%14s %s of each is the clock's own\n", "",
+	fprintf(to, "  of each, %s is the clock's own; the slowest:\n",
 	    span_of(p->clock_ns).text);
-	fputs("  slowest\n", to);
 	for (size_t i = 0; i < p->slow_count && i < SLOW_SHOWN; i++)
 		put_slow(to, p, p->slowest + i, look);
 }

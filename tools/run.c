@@ -21,7 +21,7 @@
 /* Our own failures, as env(1) and timeout(1) have them. */
 enum { SETUP = 125, NOT_EXECUTABLE = 126, NOT_FOUND = 127 };
 
-enum { MMAP = CLI_LONG, SAMPLE, ON_EXHAUST, LOCK_MEMORY, HUGE_PAGES };
+enum { MMAP = CLI_LONG, LATENCY, SAMPLE, ON_EXHAUST, LOCK_MEMORY, HUGE_PAGES };
 
 static const struct cli_option options[] = {
 	{ "track", 't', NULL, "record PROGRAM's heap (the default)",
@@ -39,7 +39,8 @@ static const struct cli_option options[] = {
 	{ "sample", SAMPLE, "SIZE", "few calls, one in SIZE bytes", NULL },
 	{ "limit", 'l', "SIZE", "most bytes of log, like 500M", NULL },
 	{ "only", 'x', "GLOB", "only programs whose name matches", NULL },
-	{ "mmap", MMAP, NULL, "mmap, munmap, mremap and brk too", NULL },
+	{ "mmap", MMAP, NULL, NULL, NULL },
+	{ "latency", LATENCY, NULL, "mappings too; how long calls take", NULL },
 	{ "initial", 'i', "SIZE", "the pool made at start, like 500M",
 	    "The TLSF heap" },
 	{ "additional", 'a', "SIZE", "first step of growth, 0: never grow",
@@ -131,6 +132,7 @@ static const struct variable {
 	    "a size like 500M, at least 64K" },
 	{ 'x', 0, "HEAPHOOK_ONLY", NULL, is_text, "a pattern" },
 	{ MMAP, 't', "HEAPHOOK_MMAP", "1", NULL, NULL },
+	{ LATENCY, 't', "HEAPHOOK_LATENCY", "1", NULL, NULL },
 	{ 'i', 'p', "INITIAL_MEMPOOL_SIZE", NULL, is_size,
 	    "a size like 500M" },
 	{ 'a', 'p', "ADDITIONAL_MEMPOOL_SIZE", NULL, is_size,
