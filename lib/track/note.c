@@ -256,8 +256,9 @@ hh_note_free(const void *block, size_t usable)
 void
 hh_note_took(void)
 {
-	struct note n = { .s = hh_stream_take(sizeof n.l.bytes) };
+	struct note n;
 
+	n.s = hh_stream_take(sizeof n.l.bytes);
 	if (!n.s)
 		return;
 	put_took(&n);
