@@ -52,11 +52,22 @@ blocks_home(const struct blocks *b, uint64_t address)
 	return (size_t)(address * b->multiplier >> b->shift);
 }
 
-/* ADDRESS will soon be asked for. */
+/* Where the block at ADDRESS is first looked for, and mostly found. */
+static inline const struct block *
+blocks_home_of(const struct blocks *b, uint64_t address)
+{
+	return b->places + blocks_home(b, address);
+}
+
+/* ADDRESS will soon be asked for, and what stands next to it, if that is in
+ * another line of the cache. */
 static inline void
 blocks_expect(const struct blocks *b, uint64_t address)
 {
-	__builtin_prefetch(b->places + blocks_home(b, address), 1);
+	const struct block *home = blocks_home_of(b, address);
+
+	__builtin_prefetch(home, 1);
+	__builtin_prefetch(home + 1, 1);
 }
 
 /* Where the block at ADDRESS, which is not 0, is; or a free place, where it

@@ -72,19 +72,24 @@ begin(struct tally *t, uint64_t ticks)
 	    t->peak_extra);
 }
 
-static struct profile_thread *
-thread_of(struct tally *t, uint32_t thread)
+static void
+more_threads(struct tally *t, uint32_t thread)
 {
 	size_t room = t->thread_room ? t->thread_room : 16;
 
-	if (thread < t->thread_room)
-		return t->threads + thread;
 	while (room <= thread)
 		room *= 2;
 	t->threads = room_grow(t->threads, room, sizeof *t->threads);
 	memset(t->threads + t->thread_room, 0,
 	    (room - t->thread_room) * sizeof *t->threads);
 	t->thread_room = room;
+}
+
+static inline struct profile_thread *
+thread_of(struct tally *t, uint32_t thread)
+{
+	if (thread >= t->thread_room)
+		more_threads(t, thread);
 	return t->threads + thread;
 }
 
@@ -104,8 +109,6 @@ count_come(struct tally *t, const struct block *block)
 	t->allocations++;
 	add(&t->allocated_bytes, size);
 	t->sizes[size ? 64 - __builtin_clzll(size) : 0]++;
-	if (t->has_sites)
-		sites_count_come(&t->sites, block);
 	if (block->owner != REPLAY_NO_THREAD) {
 		struct profile_thread *thread = thread_of(t, block->owner);
 
@@ -175,6 +178,14 @@ end_peak(struct tally *t)
 {
 	t->peaked = true;
 	sites_peak(&t->sites);
+}
+
+static void
+expect(void *who, const uint32_t *numbers, unsigned n)
+{
+	const struct tally *t = who;
+
+	sites_expect(&t->sites, numbers, n);
 }
 
 /* Live bytes change at one instant by what came less what went. */
@@ -350,6 +361,7 @@ count_events(struct profile *p, struct reader *log,
 	};
 	struct replay_watch watch = {
 		.who = &t, .inherited = inherited, .step = step,
+		.expect = expect,
 		.progress = show_progress ? progress : NULL,
 	};
 	struct replay r;

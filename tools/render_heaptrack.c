@@ -224,7 +224,7 @@ step(void *who, const struct replay_step *s)
 	if (!came && !went)
 		return;
 	if (came)
-		sites_count_come(&e->sites, &s->come);
+		sites_remember(&e->sites, &s->come);
 	temporary = went && s->freed && sites_count_free(&e->sites, s);
 	put_time(e, s->ticks);
 	if (went)

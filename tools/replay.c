@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "expect.h"
 #include "origin.h"
 #include "room.h"
 
@@ -19,15 +20,6 @@ enum {
 	ALLOC_WAITS_US = 10,
 	FREE_WAITS_US = 1000,
 };
-
-static void
-expect(void *who, const struct log_event *events, unsigned n)
-{
-	const struct replay *r = who;
-
-	for (unsigned i = 0; i < n; i++)
-		blocks_expect(&r->blocks, events[i].address);
-}
 
 static void
 show(struct replay *r)
@@ -444,7 +436,7 @@ play(struct replay *r, struct reader *log, const struct stream_place *cuts)
 	r->transit = room_new(log->slot_count, sizeof *r->transit);
 	if (r->stacks)
 		stacks_begin(r->stacks, log->slot_count);
-	merge_open(&r->merge, log, cuts, expect, r);
+	merge_open(&r->merge, log, cuts, expect_events, r);
 	while ((e = merge_next(&r->merge)) && e->ticks < until) {
 		if (!take(r, e))
 			continue;

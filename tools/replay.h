@@ -33,6 +33,8 @@ struct replay_watch {
 	/* Blocks that a forked child began with, by address. */
 	void (*inherited)(void *who, const struct block *block);
 	void (*step)(void *who, const struct replay_step *step);
+	/* Sites of blocks that will soon come or go: most of them. */
+	void (*expect)(void *who, const uint32_t *sites, unsigned n);
 	/* Now and then: how much of the log is done, of 1. */
 	void (*progress)(void *who, double done);
 	uint64_t until;		/* no steps at or after this time */

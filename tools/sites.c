@@ -30,14 +30,12 @@ sites_free(struct sites *s)
 	free(s->last);
 }
 
-/* LIST, of ROOM, has a place AT, and zeros where it is new. */
+/* LIST, of ROOM, has a place AT from now on, and zeros where it is new. */
 static void *
 need_place(void *list, size_t *room, size_t at, size_t bytes)
 {
 	size_t more = *room ? *room : 64;
 
-	if (at < *room)
-		return list;
 	while (more <= at)
 		more *= 2;
 	list = room_grow(list, more, bytes);
@@ -46,10 +44,12 @@ need_place(void *list, size_t *room, size_t at, size_t bytes)
 	return list;
 }
 
-static struct site *
+static inline struct site *
 site_at(struct sites *s, uint32_t number)
 {
-	s->list = need_place(s->list, &s->room, number, sizeof *s->list);
+	if (number >= s->room)
+		s->list = need_place(s->list, &s->room, number,
+		    sizeof *s->list);
 	return s->list + number;
 }
 
@@ -69,7 +69,7 @@ square(uint64_t bytes)
 }
 
 /* How long BLOCKS have lived that came with the clock. */
-static uint64_t
+static inline uint64_t
 lives(const struct sites *s, uint64_t blocks, uint64_t ticks)
 {
 	if (s->mean > 0)
@@ -79,7 +79,7 @@ lives(const struct sites *s, uint64_t blocks, uint64_t ticks)
 }
 
 /* One that is about to change. */
-static struct site *
+static inline struct site *
 changing(struct sites *s, uint32_t number)
 {
 	struct site *site = site_at(s, number);
@@ -95,39 +95,99 @@ changing(struct sites *s, uint32_t number)
 }
 
 void
-sites_change(struct sites *s, const struct block *come,
-    const struct block *gone, uint64_t ticks)
+sites_expect(const struct sites *s, const uint32_t *numbers, unsigned n)
 {
-	struct site *site;
-	struct estimate e;
-
-	growth_now(&s->clock, ticks);
-	if (gone) {
-		e = worth(s, gone);
-		site = changing(s, gone->site);
-		site->live_blocks -= e.blocks;
-		site->live_bytes -= e.bytes;
-		site->lived += lives(s, e.blocks, ticks);
-		site->variance.live -= e.variance * square(block_usable(gone));
-		growth_after(&site->growth, site->live_bytes);
+	for (unsigned i = 0; i < n; i++) {
+		if (numbers[i] >= s->room)
+			continue;
+		__builtin_prefetch(&s->list[numbers[i]].live_blocks, 1);
+		__builtin_prefetch(&s->list[numbers[i]].most_bytes, 1);
 	}
-	if (!come)
-		return;
-	e = worth(s, come);
-	site = changing(s, come->site);
+}
+
+static inline uint64_t *
+last_of(struct sites *s, uint32_t thread)
+{
+	if (thread >= s->last_room)
+		s->last = need_place(s->last, &s->last_room, thread,
+		    sizeof *s->last);
+	return s->last + thread;
+}
+
+void
+sites_remember(struct sites *s, const struct block *block)
+{
+	if (block->owner != REPLAY_NO_THREAD)
+		*last_of(s, block->owner) = block->address;
+}
+
+static inline void
+go(struct sites *s, const struct block *block, uint64_t ticks)
+{
+	struct site *site = changing(s, block->site);
+	const struct estimate e = worth(s, block);
+
+	site->live_blocks -= e.blocks;
+	site->live_bytes -= e.bytes;
+	site->lived += lives(s, e.blocks, ticks);
+	if (e.variance > 0)
+		site->variance.live -= e.variance
+		    * square(block_usable(block));
+	growth_after(&site->growth, site->live_bytes);
+}
+
+static inline void
+count(struct sites *s, struct site *site, const struct block *block,
+    const struct estimate *e)
+{
+	site->allocations += e->blocks;
+	/* It may be more than 64 bits hold. */
+	if (__builtin_add_overflow(site->allocated_bytes, e->bytes,
+	    &site->allocated_bytes))
+		site->allocated_bytes = UINT64_MAX;
+	if (e->variance > 0) {
+		site->variance.allocations += e->variance;
+		site->variance.allocated += e->variance
+		    * square(block_usable(block));
+	}
+	sites_remember(s, block);
+}
+
+static inline void
+come(struct sites *s, const struct block *block, uint64_t ticks)
+{
+	struct site *site = changing(s, block->site);
+	const struct estimate e = worth(s, block);
+
 	site->live_blocks += e.blocks;
 	site->live_bytes += e.bytes;
 	site->lived -= lives(s, e.blocks, ticks);
-	site->variance.live += e.variance * square(block_usable(come));
+	if (e.variance > 0)
+		site->variance.live += e.variance
+		    * square(block_usable(block));
 	if (site->most_bytes < site->live_bytes) {
 		site->most_bytes = site->live_bytes;
 		site->most_blocks = site->live_blocks;
 	}
+	if (s->counts)
+		count(s, site, block, &e);
+}
+
+void
+sites_change(struct sites *s, const struct block *came,
+    const struct block *gone, uint64_t ticks)
+{
+	growth_now(&s->clock, ticks);
+	if (gone)
+		go(s, gone, ticks);
+	if (came)
+		come(s, came, ticks);
 }
 
 void
 sites_begin(struct sites *s, uint64_t ticks)
 {
+	s->counts = true;
 	growth_start(&s->clock, ticks);
 	for (size_t i = 0; i < s->room; i++) {
 		struct site *site = s->list + i;
@@ -138,30 +198,6 @@ sites_begin(struct sites *s, uint64_t ticks)
 		site->most_blocks = site->live_blocks;
 		site->lived = -lives(s, site->live_blocks, ticks);
 	}
-}
-
-static uint64_t *
-last_of(struct sites *s, uint32_t thread)
-{
-	s->last = need_place(s->last, &s->last_room, thread, sizeof *s->last);
-	return s->last + thread;
-}
-
-void
-sites_count_come(struct sites *s, const struct block *block)
-{
-	struct site *site = site_at(s, block->site);
-	const struct estimate e = worth(s, block);
-
-	site->allocations += e.blocks;
-	site->variance.allocations += e.variance;
-	site->variance.allocated += e.variance * square(block_usable(block));
-	/* It may be more than 64 bits hold. */
-	if (__builtin_add_overflow(site->allocated_bytes, e.bytes,
-	    &site->allocated_bytes))
-		site->allocated_bytes = UINT64_MAX;
-	if (block->owner != REPLAY_NO_THREAD)
-		*last_of(s, block->owner) = block->address;
 }
 
 /* What realloc gives back lives on elsewhere.  In a sample nobody knows

@@ -104,6 +104,13 @@ stacks_number(const struct stacks *s, uint32_t number)
 	return group ? group + number % STACKS_GROUP : NULL;
 }
 
+/* NUMBER will soon be asked for. */
+static inline void
+stacks_expect(const struct stacks *s, uint32_t number)
+{
+	__builtin_prefetch(stacks_number(s, number));
+}
+
 uint32_t stacks_new_site(struct stacks *s, uint32_t number);
 
 /* The site of the stack whose innermost frame is NUMBER, LOG_FRAMES_MOST at

@@ -28,17 +28,6 @@ log_get_uint(const unsigned char **at, const unsigned char *end, uint64_t *v)
 	return false;
 }
 
-/* BYTES bytes, little-endian; at most 8, all before END. */
-static inline uint64_t
-log_get_little(const unsigned char *at, unsigned bytes)
-{
-	uint64_t v = 0;
-
-	for (unsigned i = 0; i < bytes; i++)
-		v |= (uint64_t)at[i] << 8 * i;
-	return v;
-}
-
 /* The fields of a short form, how many bytes each has. */
 struct log_short {
 	unsigned time, size, stack, step;
@@ -61,26 +50,39 @@ log_short_of(unsigned tag, struct log_short *f)
 	return !is_free || !(f->stack || f->again);
 }
 
-static inline int
-log_get_short(struct log_reader *r, struct log_event *e)
+/* BYTES bytes, at most 7, of 8 that are there. */
+static inline uint64_t
+log_get_part(const unsigned char *at, unsigned bytes)
 {
-	const unsigned char *at = r->at + 1;
-	struct log_short f;
+	uint64_t v;
 
-	if (!log_short_of(r->at[0], &f)
-	    || (size_t)(r->end - at) < f.time + f.size + f.stack + f.step)
+	memcpy(&v, at, 8);
+	return log_little(v) & ((UINT64_C(1) << 8 * bytes) - 1);
+}
+
+/* From a place with LOG_EVENT_ROOM bytes, though they may be no event's. */
+static inline int
+log_get_short_at(struct log_reader *r, const unsigned char *at,
+    struct log_event *e)
+{
+	struct log_short f;
+	size_t bytes;
+
+	if (!log_short_of(*at++, &f))
+		return -1;
+	bytes = 1 + f.time + f.size + f.stack + f.step;
+	if ((size_t)(r->end - r->at) < bytes)
 		return -1;
 	e->kind = (enum log_kind)(r->at[0] & 3);
-	r->ticks += log_get_little(at, f.time);
+	r->ticks += log_get_part(at, f.time);
 	at += f.time;
-	e->size = f.again ? r->size : log_get_little(at, f.size);
+	e->size = f.again ? r->size : log_get_part(at, f.size);
 	at += f.size;
 	if (f.size && !f.step)
 		r->size = e->size;
-	e->stack = (uint32_t)log_get_little(at, f.stack);
-	at += f.stack;
-	r->last += log_unzigzag(log_get_little(at, f.step));
-	r->at = at + f.step;
+	e->stack = (uint32_t)log_get_part(at, f.stack);
+	r->last += log_unzigzag(log_get_part(at + f.stack, f.step));
+	r->at += bytes;
 	e->ticks = r->ticks;
 	e->took = 0;
 	e->address = r->last << 4;
@@ -89,6 +91,17 @@ log_get_short(struct log_reader *r, struct log_event *e)
 	    : e->kind == LOG_MALLOC ? LOG_CALL_MALLOC : LOG_CALL_CALLOC;
 	e->usable = log_usable_expected(r->usable_rule, e->size);
 	return 1;
+}
+
+static inline int
+log_get_short(struct log_reader *r, struct log_event *e)
+{
+	unsigned char last[LOG_EVENT_ROOM] = { 0 };
+
+	if ((size_t)(r->end - r->at) >= sizeof last)
+		return log_get_short_at(r, r->at, e);
+	memcpy(last, r->at, (size_t)(r->end - r->at));
+	return log_get_short_at(r, last, e);
 }
 
 static inline bool
