@@ -294,6 +294,7 @@ def name(kind, f):
 
 
 def took(log):
+    assert log.units and log.least
     slot = seq = waiting = None
     for key in sorted(log.chunks):
         if key != (slot, seq and seq + 1):
