@@ -49,7 +49,7 @@ struct latency {
 /* What the call of a step took, if it is known. */
 void latency_add(struct latency *l, const struct replay_step *step);
 
-/* What a log has for a nanosecond; 0: it does not say how long calls took. */
+/* How many ns a unit of LOG is; 0: it does not say how long calls took. */
 double latency_ns(const struct reader *log);
 
 /* Into P, which is nothing of it yet. */
