@@ -2,6 +2,7 @@
 #include "blocks.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/random.h>
 
@@ -47,6 +48,17 @@ void
 blocks_free(struct blocks *b)
 {
 	munmap(b->places, (b->mask + 1) * sizeof *b->places);
+}
+
+struct blocks
+blocks_copy(const struct blocks *b)
+{
+	size_t bytes = (b->mask + 1) * sizeof *b->places;
+	struct blocks copy = *b;
+
+	copy.places = need_places(bytes);
+	memcpy(copy.places, b->places, bytes);
+	return copy;
 }
 
 void

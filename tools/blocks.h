@@ -39,6 +39,7 @@ struct blocks {
 void blocks_init(struct blocks *b);
 void blocks_free(struct blocks *b);
 void blocks_grow(struct blocks *b);
+struct blocks blocks_copy(const struct blocks *b);
 
 /* All there are, by address; the caller frees the list. */
 struct block *blocks_list(const struct blocks *b);

@@ -59,6 +59,19 @@ drop_first(struct merge *m)
 	m->limit = 0;
 }
 
+static void
+fill_all(struct merge *m)
+{
+	for (size_t i = 0; i < m->streams.count; i++) {
+		struct stream *s = m->streams.list + i;
+
+		if (!stream_fill(s))
+			continue;
+		m->expect(m->who, s->batch, s->filled);
+		push(m, s);
+	}
+}
+
 void
 merge_open(struct merge *m, struct reader *log,
     const struct stream_place *cuts,
@@ -74,14 +87,14 @@ merge_open(struct merge *m, struct reader *log,
 		m->patience = merge_ticks(m, MERGE_WRONG_US);
 	streams_open(&m->streams, log, cuts);
 	m->heap = room_new(m->streams.count, sizeof *m->heap);
-	for (size_t i = 0; i < m->streams.count; i++) {
-		struct stream *s = m->streams.list + i;
+	fill_all(m);
+}
 
-		if (!stream_fill(s))
-			continue;
-		expect(who, s->batch, s->filled);
-		push(m, s);
-	}
+void
+merge_go_on(struct merge *m, const struct stream_place *cuts)
+{
+	streams_go_on(&m->streams, cuts);
+	fill_all(m);
 }
 
 void

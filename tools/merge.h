@@ -65,6 +65,10 @@ void merge_open(struct merge *m, struct reader *log,
     void (*expect)(void *, const struct log_event *, unsigned), void *who);
 void merge_close(struct merge *m);
 
+/* After the last event before its cuts: on to others, further on in each
+ * slot.  Where handlers interrupted it cannot be. */
+void merge_go_on(struct merge *m, const struct stream_place *cuts);
+
 /* The stream of the event that merge_next gave waits for ADDRESS, for US
  * microseconds at least.  False: there is nothing to wait for. */
 bool merge_park(struct merge *m, uint64_t address, unsigned us);

@@ -113,6 +113,7 @@ open_file(struct reader *r, struct stat *st)
 	r->bytes = r->base ? part.bytes : (uint64_t)st->st_size;
 	if (r->base)
 		st->st_mtim = (struct timespec){ .tv_sec = part.changed };
+	r->changed = st->st_mtim;
 	return NULL;
 }
 
@@ -238,4 +239,27 @@ reader_seconds(const struct reader *r, uint64_t ticks)
 
 	return ticks > start ? (double)(ticks - start) / reader_ticks_per_s(r)
 	    : 0;
+}
+
+void
+reader_say_missing(struct problems *p, uint32_t slot, uint64_t from,
+    uint64_t to)
+{
+	if (!p || from > to)
+		return;
+	if (from == to)
+		problems_loss(p, "chunk %" PRIu64 " of slot %" PRIu32
+		    " is missing", from, slot);
+	else
+		problems_loss(p, "chunks %" PRIu64 " to %" PRIu64 " of slot %"
+		    PRIu32 " are missing", from, to, slot);
+}
+
+void
+reader_say_damaged(struct problems *p, const struct reader_chunk *c,
+    const char *what)
+{
+	if (p)
+		problems_loss(p, "chunk %" PRIu64 " of slot %" PRIu32 " %s",
+		    c->seq, c->slot, what);
 }

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <time.h>
 
 #include "log/format.h"
 #include "problems.h"
@@ -44,6 +45,7 @@ struct reader {
 					 * in a bundle */
 	enum reader_state state;
 	uint64_t bytes;			/* of the log when it was opened */
+	struct timespec changed;	/* and when it last was, then */
 	uint64_t done;			/* of its chunks, read since */
 	struct log_head head;
 	struct reader_chunk *chunks;
@@ -71,6 +73,13 @@ const char *reader_text(const struct reader *r, uint32_t offset);
 
 /* The slot that the log calls NUMBER; slot_count if there is none. */
 size_t reader_find_slot(const struct reader *r, uint32_t number);
+
+/* Into P, unless it is NULL: chunks FROM to TO of a slot, if there are any,
+ * are missing; C has WHAT wrong with it. */
+void reader_say_missing(struct problems *p, uint32_t slot, uint64_t from,
+    uint64_t to);
+void reader_say_damaged(struct problems *p, const struct reader_chunk *c,
+    const char *what);
 
 /* From the log's clock to seconds since its start. */
 double reader_seconds(const struct reader *r, uint64_t ticks);

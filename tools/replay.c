@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "expect.h"
-#include "origin.h"
+#include "lineage.h"
 #include "room.h"
 
 /* No address space holds more. */
@@ -14,7 +14,6 @@ static const uint64_t MAX_BLOCK = UINT64_C(1) << 57;
 
 enum {
 	PROGRESS_EVENTS = 1 << 16,
-	MAX_ANCESTORS = 64,
 
 	/* How long an event that cannot be yet waits for others. */
 	ALLOC_WAITS_US = 10,
@@ -423,13 +422,10 @@ show_progress(const struct replay *r)
 		    (double)r->log->done / (double)r->log->bytes);
 }
 
-/* Bring the blocks up to the end of LOG, or to CUTS. */
-static void
-play(struct replay *r, struct reader *log, const struct stream_place *cuts)
+void
+replay_begin(struct replay *r, struct reader *log,
+    const struct stream_place *cuts)
 {
-	uint64_t until = r->watch ? r->watch->until : UINT64_MAX, n = 0;
-	const struct log_event *e;
-
 	r->log = log;
 	r->who = room_new(log->slot_count, sizeof *r->who);
 	memset(r->who, 0xff, log->slot_count * sizeof *r->who);
@@ -437,6 +433,14 @@ play(struct replay *r, struct reader *log, const struct stream_place *cuts)
 	if (r->stacks)
 		stacks_begin(r->stacks, log->slot_count);
 	merge_open(&r->merge, log, cuts, expect_events, r);
+}
+
+void
+replay_play(struct replay *r)
+{
+	uint64_t until = r->watch ? r->watch->until : UINT64_MAX, n = 0;
+	const struct log_event *e;
+
 	while ((e = merge_next(&r->merge)) && e->ticks < until) {
 		if (!take(r, e))
 			continue;
@@ -446,41 +450,24 @@ play(struct replay *r, struct reader *log, const struct stream_place *cuts)
 		if (++n % PROGRESS_EVENTS == 0)
 			show_progress(r);
 	}
-	for (size_t i = 0; i < log->slot_count; i++)
+}
+
+void
+replay_settle(struct replay *r)
+{
+	for (size_t i = 0; i < r->log->slot_count; i++)
 		put_all_back(r, r->transit + i);
 	settle(r, UINT64_MAX);
 	if (r->stacks)
 		stacks_settle(r->stacks);
+}
+
+void
+replay_end(struct replay *r)
+{
 	merge_close(&r->merge);
 	free(r->transit);
 	free(r->who);
-}
-
-/* The blocks that the process of LOG began with. */
-static void
-inherit(struct replay *r, struct reader *log, unsigned depth)
-{
-	struct reader origin;
-	struct stream_place *cuts;
-
-	if (!origin_is_told(log))
-		return;
-	if (depth == MAX_ANCESTORS) {
-		problems_note(&log->problems, "more than %d ancestors: what "
-		    "came from the first is unknown", MAX_ANCESTORS);
-		return;
-	}
-	if (!origin_open(&origin, log))
-		return;
-	inherit(r, &origin, depth + 1);
-	cuts = stream_inherited(log, &origin);
-	play(r, &origin, cuts);
-	if (origin.problems.kept)
-		problems_note(&log->problems, "the log of process %d, which "
-		    "it was forked from, has problems: inherited blocks may "
-		    "be wrong", (int)origin.head.h.pid);
-	free(cuts);
-	reader_close(&origin);
 }
 
 static void
@@ -517,19 +504,27 @@ say_problems(const struct replay *r)
 }
 
 void
+replay_init(struct replay *r, struct stacks *stacks)
+{
+	*r = (struct replay){ .stacks = stacks };
+	blocks_init(&r->blocks);
+	threads_init(&r->threads);
+}
+
+void
 replay_run(struct replay *r, struct reader *log,
     const struct replay_watch *watch)
 {
-	*r = (struct replay){ 0 };
-	blocks_init(&r->blocks);
-	threads_init(&r->threads);
-	r->stacks = watch->stacks;
-	inherit(r, log, 0);
+	replay_init(r, watch->stacks);
+	lineage_inherit(r, log);
 	r->watch = watch;
 	show_inherited(r);
 	r->lost = r->senseless = 0;
 	r->step = (struct replay_step){ .ticks = log->head.h.start.ticks };
-	play(r, log, NULL);
+	replay_begin(r, log, NULL);
+	replay_play(r);
+	replay_settle(r);
+	replay_end(r);
 	say_problems(r);
 }
 

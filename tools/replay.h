@@ -78,4 +78,14 @@ void replay_run(struct replay *r, struct reader *log,
     const struct replay_watch *watch);
 void replay_free(struct replay *r);
 
+/* The parts of it: to CUTS, if they are not NULL, and from there on to others
+ * by merge_go_on() and another play.  Without a watch nobody is shown
+ * anything.  Settled, the blocks are as the process left them. */
+void replay_init(struct replay *r, struct stacks *stacks);
+void replay_begin(struct replay *r, struct reader *log,
+    const struct stream_place *cuts);
+void replay_play(struct replay *r);
+void replay_settle(struct replay *r);
+void replay_end(struct replay *r);
+
 #endif

@@ -87,6 +87,71 @@ stacks_free(struct stacks *s)
 	free(s->naming);
 }
 
+/* COUNT of ROOM. */
+static void *
+copy_of(const void *list, size_t count, size_t room, size_t bytes)
+{
+	void *copy = room_new(room, bytes);
+
+	return count ? memcpy(copy, list, count * bytes) : copy;
+}
+
+/* As much room as one_more() believes that there is. */
+static void *
+copy_list(const void *list, size_t count, size_t bytes)
+{
+	size_t room = 1;
+
+	while (room < count)
+		room *= 2;
+	return copy_of(list, count, room, bytes);
+}
+
+static struct stacks_mapping *
+copy_mapping(const struct stacks_mapping *from)
+{
+	struct stacks_mapping *to = copy_of(from, 1, 1, sizeof *to);
+
+	if (from->is.path)
+		to->is.path = room_text(from->is.path, STACKS_PATH);
+	return to;
+}
+
+static void
+copy_index(struct stacks_index *to, const struct stacks_index *from)
+{
+	to->places = copy_of(from->places, from->mask + 1, from->mask + 1,
+	    sizeof *to->places);
+}
+
+void
+stacks_copy(struct stacks *to, const struct stacks *from)
+{
+	*to = *from;
+	to->naming = NULL;
+	to->objects = copy_list(from->objects, from->object_count,
+	    sizeof *to->objects);
+	for (size_t i = 1; i < to->object_count; i++)
+		to->objects[i].path = room_text(from->objects[i].path,
+		    STACKS_PATH);
+	to->calls = copy_list(from->calls, from->call_count,
+	    sizeof *to->calls);
+	to->frames = copy_list(from->frames, from->frame_count,
+	    sizeof *to->frames);
+	to->sites = copy_list(from->sites, from->site_count,
+	    sizeof *to->sites);
+	copy_index(&to->calls_index, &from->calls_index);
+	copy_index(&to->frames_index, &from->frames_index);
+	for (size_t i = 0; i < STACKS_GROUPS; i++)
+		if (from->groups[i])
+			to->groups[i] = copy_of(from->groups[i], STACKS_GROUP,
+			    STACKS_GROUP, sizeof *to->groups[i]);
+	to->mappings = copy_of(from->mappings, from->mapping_count,
+	    from->mapping_room, sizeof *to->mappings);
+	for (size_t i = 0; i < to->mapping_count; i++)
+		to->mappings[i] = copy_mapping(from->mappings[i]);
+}
+
 void
 stacks_begin(struct stacks *s, size_t slots)
 {

@@ -85,6 +85,9 @@ struct stacks {
 void stacks_init(struct stacks *s);
 void stacks_free(struct stacks *s);
 
+/* TO, which is nothing yet, becomes another FROM. */
+void stacks_copy(struct stacks *to, const struct stacks *from);
+
 /* The events of another log, which has so many SLOTS, follow.  What was
  * mapped stays: a forked child's log comes after that of its parent. */
 void stacks_begin(struct stacks *s, size_t slots);

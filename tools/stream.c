@@ -12,12 +12,6 @@ enum { WINDOW_BYTES = 16384 };
 
 static const struct stream_place NO_LIMIT = { UINT64_MAX, UINT32_MAX };
 
-static bool
-is_before(struct stream_place a, struct stream_place b)
-{
-	return a.seq < b.seq || (a.seq == b.seq && a.offset < b.offset);
-}
-
 static uint32_t
 offset_of(const struct stream_lane *l)
 {
@@ -66,6 +60,17 @@ move_window(struct streams *s, struct stream_lane *l, uint32_t offset)
 	l->at.end = l->window + l->window_bytes;
 }
 
+/* Of the events in its chunk. */
+static void
+set_end(struct stream_lane *l)
+{
+	const struct reader_chunk *c = l->chunk;
+
+	l->end = c->bytes - (c->whole ? sizeof(struct log_trailer) : 0);
+	if (c->seq == l->limit.seq && l->end > l->limit.offset)
+		l->end = l->limit.offset;
+}
+
 static void
 enter_chunk(struct streams *s, struct stream_lane *l,
     const struct reader_chunk *c, uint64_t ticks)
@@ -76,15 +81,13 @@ enter_chunk(struct streams *s, struct stream_lane *l,
 		l->buffer = room_grow(l->buffer, want, 1);
 		l->buffer_bytes = want;
 	}
-	l->chunk = c;
+	l->chunk = l->last = c;
 	l->seq = c->seq;
 	l->at = (struct log_reader){
 		.ticks = ticks,
 		.usable_rule = s->log->head.h.usable_rule,
 	};
-	l->end = c->bytes - (c->whole ? sizeof(struct log_trailer) : 0);
-	if (c->seq == l->limit.seq && l->end > l->limit.offset)
-		l->end = l->limit.offset;
+	set_end(l);
 }
 
 static bool
@@ -93,27 +96,6 @@ has_equal(const struct streams *s, const struct stream_lane *l)
 	const struct reader_chunk *next = s->log->chunks + l->next;
 
 	return l->next < slot_of(s, l)->end && next->seq == next[-1].seq;
-}
-
-static void
-say_missing(struct problems *p, uint32_t slot, uint64_t from, uint64_t to)
-{
-	if (!p || from > to)
-		return;
-	if (from == to)
-		problems_loss(p, "chunk %" PRIu64 " of slot %" PRIu32
-		    " is missing", from, slot);
-	else
-		problems_loss(p, "chunks %" PRIu64 " to %" PRIu64 " of slot %"
-		    PRIu32 " are missing", from, to, slot);
-}
-
-static void
-say_damaged(struct problems *p, const struct reader_chunk *c, const char *what)
-{
-	if (p)
-		problems_loss(p, "chunk %" PRIu64 " of slot %" PRIu32 " %s",
-		    c->seq, c->slot, what);
 }
 
 /* Begin the lane's next good chunk; its head goes to *HEAD. */
@@ -135,16 +117,17 @@ next_chunk(struct streams *s, struct stream_lane *l, struct log_chunk *head)
 		if (!reader_check(s->log, c, head)) {
 			if (has_equal(s, l))
 				continue;
-			say_missing(p, c->slot, l->seq + 1, c->seq - 1);
-			say_damaged(p, c, "is damaged and left out");
+			reader_say_missing(p, c->slot, l->seq + 1, c->seq - 1);
+			reader_say_damaged(p, c, "is damaged and left out");
 			l->seq = c->seq;
 			continue;
 		}
-		say_missing(p, c->slot, l->seq + 1, c->seq - 1);
+		reader_say_missing(p, c->slot, l->seq + 1, c->seq - 1);
 		if (c->cut)
-			say_damaged(p, c, "is cut by the end of the log");
+			reader_say_damaged(p, c,
+			    "is cut by the end of the log");
 		else if (!c->whole && l->next < slot->end && !has_equal(s, l))
-			say_damaged(p, c, "is not whole");
+			reader_say_damaged(p, c, "is not whole");
 		enter_chunk(s, l, c, head->base_ticks);
 		move_window(s, l, sizeof *head);
 		return true;
@@ -228,7 +211,7 @@ decode(struct stream *s, struct stream_lane *l, const unsigned char *stop)
 		}
 		got = log_get(&l->at, e);
 		if (got < 0) {
-			say_damaged(problems_of(s->all, l), l->chunk,
+			reader_say_damaged(problems_of(s->all, l), l->chunk,
 			    "cannot be understood to its end");
 			s->whole = s->filled;
 		}
@@ -265,7 +248,7 @@ first_splice(const struct streams *s, uint32_t host, struct stream_place where)
 		const struct stream_splice *m = s->splices + middle;
 
 		if (m->host < host
-		    || (m->host == host && is_before(m->where, where)))
+		    || (m->host == host && stream_is_before(m->where, where)))
 			low = middle + 1;
 		else
 			high = middle;
@@ -291,7 +274,7 @@ splice_is_due(const struct streams *s, const struct stream_lane *l,
     struct stream_place at)
 {
 	return l->splice < l->splice_end
-	    && !is_before(at, s->splices[l->splice].where);
+	    && !stream_is_before(at, s->splices[l->splice].where);
 }
 
 static void
@@ -424,7 +407,7 @@ next_event(struct streams *s, struct stream_lane *l, struct log_event *e)
 		if (got > 0)
 			return true;
 		if (got < 0)
-			say_damaged(problems_of(s, l), l->chunk,
+			reader_say_damaged(problems_of(s, l), l->chunk,
 			    "cannot be understood to its end");
 		l->chunk = NULL;
 	}
@@ -462,8 +445,10 @@ by_place(const void *a, const void *b)
 
 	if (x->host != y->host)
 		return x->host < y->host ? -1 : 1;
-	if (is_before(x->where, y->where) || is_before(y->where, x->where))
-		return is_before(x->where, y->where) ? -1 : 1;
+	if (stream_is_before(x->where, y->where))
+		return -1;
+	if (stream_is_before(y->where, x->where))
+		return 1;
 	if (x->ticks != y->ticks)
 		return x->ticks < y->ticks ? -1 : 1;
 	if (x->chunk != y->chunk)
@@ -507,6 +492,22 @@ streams_open(struct streams *s, struct reader *log,
 		s->count++;
 		stream->all = s;
 		begin_lane(s, stream->lanes, i, (struct stream_place){ 0 });
+	}
+}
+
+void
+streams_go_on(struct streams *s, const struct stream_place *cuts)
+{
+	s->cuts = cuts;
+	for (size_t i = 0; i < s->count; i++) {
+		struct stream_lane *l = s->list[i].lanes;
+		bool within = l->last && l->last->seq == l->limit.seq;
+
+		l->limit = cuts[l->slot];
+		if (!within)
+			continue;
+		l->chunk = l->last;
+		set_end(l);
 	}
 }
 

@@ -29,6 +29,12 @@ struct stream_place {
 	uint32_t offset;
 };
 
+static inline bool
+stream_is_before(struct stream_place a, struct stream_place b)
+{
+	return a.seq < b.seq || (a.seq == b.seq && a.offset < b.offset);
+}
+
 /* What stands from OFFSET on was done by a handler, when the event WHERE in
  * slot HOST was about to be stored. */
 struct stream_splice {
@@ -47,6 +53,7 @@ struct stream_lane {
 	size_t next;			/* chunk to look at after this one */
 	uint64_t seq;			/* of the last one seen */
 	const struct reader_chunk *chunk;	/* NULL: between chunks */
+	const struct reader_chunk *last;	/* that it was in, or is */
 	struct log_reader at;		/* in the window */
 	const unsigned char *window;	/* the buffer, or the chunk as kept */
 	uint32_t window_at;		/* where in the chunk it begins */
@@ -95,6 +102,10 @@ struct streams {
 void streams_open(struct streams *s, struct reader *log,
     const struct stream_place *cuts);
 void streams_close(struct streams *s);
+
+/* All that came before the cuts was given: on to others.  No handler may have
+ * interrupted. */
+void streams_go_on(struct streams *s, const struct stream_place *cuts);
 
 /* Decode the next events into the batch.  Texts in it last until the next
  * call; slot is the place in reader.slots.  False: there are no more. */
