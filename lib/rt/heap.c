@@ -39,6 +39,7 @@ find_oneself(void)
 	rt_tid = 0;
 	hh_summary_drop();
 	rt_record_leave(!rt_heap.within);
+	rt_heap_watch();
 	if (!rt_heap.within) {
 		rt_thread_survive();
 		return;
@@ -78,6 +79,12 @@ stop(enum tlsf_fault fault, const void *block)
 	hh_text_add(&t, tlsf_fault_name(fault));
 	hh_say(line, NULL);
 	abort();
+}
+
+void
+rt_heap_watch(void)
+{
+	rt_heap.watched = rt_record_pool || rt_record_wanted || rt_heap.forks;
 }
 
 void
@@ -121,6 +128,20 @@ drain_locked(void)
 }
 
 static void *
+take_locked(unsigned label, size_t size)
+{
+	void *block;
+
+	if (rt_heap.depot.bytes[label])
+		block = tlsf_cache_refill(&rt_mine->cache, &rt_heap.depot,
+		    &rt_heap.tlsf, label);
+	else
+		block = tlsf_take(&rt_heap.tlsf, label, size);
+	rt_heap.takes += block != NULL;
+	return block;
+}
+
+static void *
 take_at_last(unsigned label, size_t size)
 {
 	void *block;
@@ -128,7 +149,7 @@ take_at_last(unsigned label, size_t size)
 	if (!rt_heap_lock())
 		return NULL;
 	drain_locked();
-	block = rt_heap_take_locked(label, size);
+	block = take_locked(label, size);
 	rt_heap_unlock();
 	return block;
 }
@@ -168,7 +189,7 @@ grow(unsigned label, size_t size, struct rt_growth *g)
 	rt_heap_bound();
 	rt_thread_retry();
 	rt_heap.growths += g->count;
-	block = rt_heap_take_locked(label, size);
+	block = take_locked(label, size);
 	rt_heap_unlock();
 	return block;
 }
@@ -273,18 +294,27 @@ take_elsewhere_locked(const void *block, size_t size)
 	return moved;
 }
 
-/* Another block, and the program's bytes are copied when the lock is free
- * again. */
-static __attribute__((noinline)) void *
-move(void *block, size_t size)
+/* For a block of USABLE bytes that moves, SIZE: with room if it grows. */
+static size_t
+roomy(size_t usable, size_t size)
 {
-	size_t usable = tlsf_usable_of_used(block);
+	if (size <= usable)
+		return size;
+	return tlsf_roomy((usable + TLSF_OVERHEAD) / TLSF_ALIGN,
+	    (size + TLSF_OVERHEAD + TLSF_ALIGN - 1) / TLSF_ALIGN)
+	    * TLSF_ALIGN - TLSF_OVERHEAD;
+}
+
+/* The program's bytes are copied when the lock is free again. */
+void *
+rt_heap_move(void *block, size_t size)
+{
+	size_t usable = tlsf_usable(block);
 	void *moved;
 
 	if (!rt_heap_lock())
 		return NULL;
-	moved = take_elsewhere_locked(block, size > usable
-	    ? tlsf_roomy(usable, size) : size);
+	moved = take_elsewhere_locked(block, roomy(usable, size));
 	rt_heap_unlock();
 	if (!moved)
 		moved = rt_heap_take_exhausted(label_of_moved(block, size),
@@ -294,21 +324,6 @@ move(void *block, size_t size)
 	memcpy(moved, block, usable < size ? usable : size);
 	give_moved(block);
 	return moved;
-}
-
-void *
-rt_heap_resize(void *block, size_t size)
-{
-	bool done;
-
-	if (!rt_heap_lock())
-		return NULL;
-	done = tlsf_cache_resize(&rt_heap.tlsf, block, size,
-	    rt_settings.thread_cache != 0);
-	rt_heap.takes += done;
-	rt_heap.gives += done;
-	rt_heap_unlock();
-	return done ? block : move(block, size);
 }
 
 static void
@@ -358,6 +373,7 @@ rt_heap_fork_begins(void)
 	rt_heap_lock();
 	rt_heap.within = false;
 	rt_heap.forks = true;
+	rt_heap_watch();
 }
 
 void
@@ -366,6 +382,7 @@ rt_heap_fork_parent(void)
 	if (!rt_heap.forks)
 		return;
 	rt_heap.forks = false;
+	rt_heap_watch();
 	rt_heap_unlock();
 	rt_unlock(&rt_locks->growth);
 }

@@ -21,11 +21,11 @@
  * a call takes that no cache serves. */
 #define RT_INLINE __attribute__((always_inline)) static inline
 
-/* In order: who holds one may take a later one. */
+/* Who holds the second may take the first, not the other way round. */
 struct rt_locks {
+	struct rt_lock heap;
 	struct rt_lock growth;	/* one grows at a time; held over system
 				 * calls, so only when the pool is exhausted */
-	struct rt_lock heap;
 	bool ours;		/* false in a forked child until it has looked:
 				 * the kernel fills all this with zeros there */
 };
@@ -40,6 +40,7 @@ struct rt_heap {
 	bool forks;		/* who holds it forks, and may come back */
 	bool within;		/* its lock is held: what a child of a fork
 				 * that asked nobody looks at */
+	unsigned watched;	/* not 0: who lets go of it has more to do */
 	unsigned caches;		/* of threads */
 	struct rt_thread *threads;	/* that have a cache */
 	struct rt_thread *orphans;	/* whose thread a fork left behind */
@@ -77,7 +78,7 @@ RT_INLINE void rt_heap_unlock(void);
 /* A block for LABEL, by way of the calling thread's cache; of SIZE, if what
  * has the label is not kept.  Grows; NULL when that cannot be, or a handler
  * asks in the middle of it. */
-RT_INLINE void *rt_heap_take(unsigned label, size_t size);
+void *rt_heap_take(unsigned label, size_t size);
 
 /* The program ends: what the thread freed last is looked at. */
 void rt_heap_settle(void);
@@ -89,8 +90,9 @@ _Noreturn void rt_heap_refuse(const void *block);
 /* Stops the program: BLOCK was freed already. */
 _Noreturn void rt_heap_twice(const void *block);
 
-/* BLOCK lies in the pool.  Stops the program if it is no block, or smashed. */
-RT_INLINE void rt_heap_give(void *block);
+/* BLOCK lies in the pool.  Stops the program if it is no block, or smashed.
+ * In a handler that interrupted the lock's holder it is lost. */
+void rt_heap_give(void *block);
 
 /* BLOCK lies elsewhere.  Stops the program if it cannot be anybody's. */
 void rt_heap_foreign(const void *block);
@@ -98,6 +100,9 @@ void rt_heap_foreign(const void *block);
 /* BLOCK's mark says TLSF_USED.  In place, with room to grow again if it grows,
  * or just so; else moved; NULL when there is no room. */
 void *rt_heap_resize(void *block, size_t size);
+
+/* A new block of SIZE with BLOCK's bytes, which is given; or NULL. */
+void *rt_heap_move(void *block, size_t size);
 
 /* Of all threads; what they do meanwhile is in it or not.  In a handler that
  * interrupted the lock's holder, all is 0. */
@@ -119,6 +124,12 @@ void rt_heap_fork_begins(void);
 void rt_heap_fork_parent(void);
 void rt_heap_fork_child(void);
 
+/* Somebody forks or reads our log, or does not any more. */
+void rt_heap_watch(void);
+
+/* NULL, and errno says why. */
+void *rt_heap_none(void);
+
 /* What is seldom. */
 bool rt_heap_lock_slowly(void);
 void rt_heap_unlock_slowly(void);
@@ -134,56 +145,28 @@ rt_heap_lock(void)
 	return true;
 }
 
-/* Whatever was found wrong is said when nobody else waits for it. */
-RT_INLINE void
-rt_heap_unlock(void)
+/* The heap is damaged, or somebody forks or reads our log. */
+RT_INLINE bool
+rt_heap_is_watched(void)
 {
-	if (__builtin_expect(rt_heap.tlsf.fault != TLSF_FINE
-	    || rt_record_pool != NULL || rt_heap.forks, 0)) {
-		rt_heap_unlock_slowly();
-		return;
-	}
+	return (rt_heap.tlsf.fault | rt_heap.watched) != 0;
+}
+
+RT_INLINE void
+rt_heap_unlock_quickly(void)
+{
 	rt_heap.within = false;
 	rt_unlock(&rt_locks->heap);
 }
 
-RT_INLINE void *
-rt_heap_take_locked(unsigned label, size_t size)
-{
-	void *block;
-
-	if (rt_heap.depot.bytes[label])
-		block = tlsf_cache_refill(&rt_mine->cache, &rt_heap.depot,
-		    &rt_heap.tlsf, label);
-	else
-		block = tlsf_take(&rt_heap.tlsf, label, size);
-	rt_heap.takes += block != NULL;
-	return block;
-}
-
-RT_INLINE void *
-rt_heap_take(unsigned label, size_t size)
-{
-	void *block;
-
-	if (!rt_heap_lock())
-		return NULL;
-	block = rt_heap_take_locked(label, size);
-	rt_heap_unlock();
-	return __builtin_expect(block != NULL, 1) ? block
-	    : rt_heap_take_exhausted(label, size);
-}
-
-/* In a handler within the heap it is lost. */
+/* Whatever was found wrong is said when nobody else waits for it. */
 RT_INLINE void
-rt_heap_give(void *block)
+rt_heap_unlock(void)
 {
-	if (!rt_heap_lock())
-		return;
-	rt_heap.gives++;
-	tlsf_cache_spill(&rt_mine->cache, &rt_heap.depot, &rt_heap.tlsf,
-	    block);
-	rt_heap_unlock();
+	if (__builtin_expect(rt_heap_is_watched(), 0))
+		rt_heap_unlock_slowly();
+	else
+		rt_heap_unlock_quickly();
 }
 
 #endif

@@ -38,10 +38,12 @@ rt_lock_at_once(struct rt_lock *lock)
 
 	if (!__builtin_expect(me != 0, 1))
 		return false;
-	if (!*rt_single)	/* pairs with the release of rt_unlock() */
+	/* Pairs with the release of rt_unlock(). */
+	if (__builtin_expect(!*rt_single, 0))
 		return atomic_compare_exchange_strong_explicit(&lock->holder,
 		    &nobody, me, memory_order_acquire, memory_order_relaxed);
-	if (atomic_load_explicit(&lock->holder, memory_order_relaxed))
+	if (__builtin_expect(atomic_load_explicit(&lock->holder,
+	    memory_order_relaxed) != 0, 0))
 		return false;
 	atomic_store_explicit(&lock->holder, me, memory_order_relaxed);
 	return true;
@@ -59,7 +61,7 @@ rt_unlock(struct rt_lock *lock)
 {
 	uint32_t me;
 
-	if (*rt_single) {
+	if (__builtin_expect(*rt_single, 1)) {
 		atomic_store_explicit(&lock->holder, 0, memory_order_release);
 		return;
 	}

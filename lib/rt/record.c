@@ -39,6 +39,7 @@ rt_record_figures_to(struct log_pool *to)
 	bool locked = rt_heap_lock();	/* in a child it lets go of the old */
 
 	rt_record_pool = to;
+	rt_heap_watch();
 	if (locked)
 		rt_heap_unlock();
 }
@@ -71,6 +72,7 @@ make_log(void)
 	hh_head_begin(head, LOG_SUMMARY, LOG_USABLE_NONE, &record.origin);
 	rt_record_pool = &head->h.pool;
 	rt_record_wanted = true;
+	rt_heap_watch();
 }
 
 void

@@ -33,13 +33,6 @@ serving(void)
 	return rt_mode == RT_SERVING;
 }
 
-static void *
-none(void)
-{
-	errno = ENOMEM;
-	return NULL;
-}
-
 /* With no caches in this process a block is just as big as it must be. */
 static inline unsigned
 label_for(size_t align, size_t size)
@@ -62,15 +55,11 @@ take_first(unsigned label, size_t size)
 }
 
 /* A thread that is not new is one of a process that is served. */
-RT_INLINE void *
+static inline void *
 take(unsigned label, size_t size)
 {
-	void *block = likely(rt_mine != &rt_thread_new)
-	    ? rt_heap_take(label, size) : take_first(label, size);
-
-	if (rt_record_wanted)
-		rt_record_tell();
-	return likely(block) ? block : none();
+	return likely(rt_mine != &rt_thread_new) ? rt_heap_take(label, size)
+	    : take_first(label, size);
 }
 
 static COLD void *
@@ -105,14 +94,6 @@ hh_backend_malloc(size_t size)
 	return likely(block) ? block : malloc_slowly(size);
 }
 
-static SLOW void
-give(void *block)
-{
-	rt_heap_give(block);
-	if (rt_record_wanted)
-		rt_record_tell();
-}
-
 static COLD void
 free_slowly(void *block)
 {
@@ -130,7 +111,7 @@ free_slowly(void *block)
 	if (rt_mine != &rt_thread_none)
 		block = tlsf_cache_defer(&rt_mine->cache, block);
 	if (block)
-		give(block);
+		rt_heap_give(block);
 }
 
 /* BLOCK is left for the next call; what is put is the one before.  Who keeps
@@ -148,13 +129,13 @@ hh_backend_free(void *block)
 		if (!likely(before))
 			return;
 		if (!likely(tlsf_cache_has_room(c, before)))
-			give(before);
+			rt_heap_give(before);
 		else if (likely(tlsf_cache_accepts(before)))
 			tlsf_cache_put(c, before);
 		else
 			rt_heap_refuse(before);
 	} else if (c == &rt_thread_none.cache)
-		give(block);
+		rt_heap_give(block);
 	else
 		free_slowly(block);
 }
@@ -173,7 +154,7 @@ hh_backend_calloc(size_t count, size_t size)
 	void *block;
 
 	if (__builtin_mul_overflow(count, size, &bytes))
-		return none();
+		return rt_heap_none();
 	if (rt_mode == RT_ASIDE)
 		return hh_real.calloc(count, size);
 	block = hh_backend_malloc(bytes);
@@ -184,19 +165,9 @@ hh_backend_calloc(size_t count, size_t size)
 static inline bool
 is_good_as_it_is(const void *block, size_t size)
 {
-	size_t usable = tlsf_usable_of_used(block);
+	size_t usable = tlsf_usable(block);
 
 	return size - 1 < usable && usable - size <= usable / 4 + TLSF_LEAST;
-}
-
-static SLOW void *
-resize(void *block, size_t size)
-{
-	void *resized = rt_heap_resize(block, size);
-
-	if (rt_record_wanted)
-		rt_record_tell();
-	return likely(resized) ? resized : none();
 }
 
 /* One served more is also one freed more: see tlsf_cache_kept(). */
@@ -206,7 +177,7 @@ resize_ours(struct tlsf_cache *c, void *block, size_t size)
 	if (!likely(tlsf_is(block, TLSF_USED)))
 		rt_heap_refuse(block);
 	if (!likely(c->most && is_good_as_it_is(block, size)))
-		return resize(block, size);
+		return rt_heap_resize(block, size);
 	c->gets++;
 	return block;
 }
@@ -226,7 +197,7 @@ realloc_oddly(void *block, size_t size)
 	}
 	if (block == rt_mine->cache.pending)
 		rt_heap_twice(block);
-	return size > TLSF_MOST ? none()
+	return size > TLSF_MOST ? rt_heap_none()
 	    : resize_ours(&rt_mine->cache, block, size);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How blocks and areas lie in memory: for the files of this folder only.
+/* How blocks and areas lie in memory: for core.h and the files of this folder.
  *
  * An area is its record, then blocks without a gap, then a header of no
  * units, its end.  A block is its header and what follows up to the next
@@ -22,10 +22,6 @@
 enum {
 	BIT_FREE = 1,
 	BIT_BEFORE_FREE = 2,
-	BITS = 2,		/* the others are the low ones of the size */
-	WORD_LABEL = 16,
-	WORD_BITS = 24,
-	WORD_SIZE = WORD_BITS + BITS,
 	LEAST_UNITS = (TLSF_LEAST + TLSF_OVERHEAD) / TLSF_ALIGN,
 	STEPS = 1 << TLSF_STEP_LOG2,
 };
@@ -54,21 +50,6 @@ static_assert(TLSF_AREA_OVERHEAD % TLSF_ALIGN == 0,
     "what follows the record's unit and the first header is on the grid");
 static_assert(TLSF_POWERS <= 64, "a bit each");
 
-/* A header as one number: from the top the size, BITS bits, label, mark. */
-static inline uint64_t
-word_load(const struct tlsf_header *h)
-{
-#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-	uint64_t word;
-
-	__builtin_memcpy(&word, h, sizeof(word));
-	return word;
-#else
-	return (uint64_t)h->units << 32 | (uint64_t)h->bits << WORD_BITS
-	    | (uint64_t)h->label << WORD_LABEL | h->mark;
-#endif
-}
-
 /* Only where nobody else may write: a block that is free, or new to its owner,
  * or whose owner is the one who asks. */
 static inline void
@@ -78,15 +59,10 @@ word_store(struct tlsf_header *h, uint64_t word)
 	__builtin_memcpy(h, &word, sizeof(word));
 #else
 	*h = (struct tlsf_header){ (uint16_t)word,
-		(uint8_t)(word >> WORD_LABEL), (uint8_t)(word >> WORD_BITS),
+		(uint8_t)(word >> TLSF_WORD_LABEL),
+		(uint8_t)(word >> TLSF_WORD_BITS),
 		(uint32_t)(word >> 32) };
 #endif
-}
-
-static inline uint64_t
-block_units(const void *block)
-{
-	return word_load(tlsf_header(block)) >> WORD_SIZE;
 }
 
 static inline void *
@@ -106,8 +82,8 @@ block_before(const void *block)
 static inline void
 block_head(void *block, unsigned state, uint64_t units, unsigned bits)
 {
-	word_store(tlsf_header(block), units << WORD_SIZE
-	    | (uint64_t)bits << WORD_BITS
+	word_store(tlsf_header(block), units << TLSF_WORD_SIZE
+	    | (uint64_t)bits << TLSF_WORD_BITS
 	    | tlsf_mark(block, (enum tlsf_state)state));
 }
 

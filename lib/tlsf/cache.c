@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "core.h"
+#include "exchange.h"
 
 static size_t
 aligned_size(unsigned step)
@@ -28,8 +28,9 @@ tlsf_label_size(unsigned label)
 }
 
 unsigned
-tlsf_label_resized_aligned(unsigned old, size_t usable)
+tlsf_label_resized_aligned(unsigned old, uint64_t units)
 {
+	size_t usable = units * TLSF_ALIGN - TLSF_OVERHEAD;
 	size_t align = tlsf_label_align(old);
 	unsigned label;
 
@@ -113,57 +114,6 @@ tlsf_depot_init(struct tlsf_depot *d, uint64_t most)
 		    ? (uint32_t)bytes_of(label) : 0;
 }
 
-INLINE void
-take_back(struct tlsf_cache *c, struct tlsf_depot *d, unsigned label,
-    unsigned slots)
-{
-	uint64_t bytes = (uint64_t)slots * d->bytes[label];
-
-	c->magazines[label].end -= (uint16_t)slots;
-	c->granted -= bytes;
-	d->granted -= bytes;
-}
-
-/* What one magazine does not use is free for others: a slot of each in its
- * turn. */
-INLINE void
-reclaim(struct tlsf_cache *c, struct tlsf_depot *d)
-{
-	struct tlsf_magazine *m = &c->magazines[c->hand];
-
-	if (m->end != m->top)
-		take_back(c, d, c->hand, 1);
-	c->hand = c->hand + 1 < LABEL_ALIGNED ? c->hand + 1 : 2;
-}
-
-/* Room for SLOTS more blocks with this label; all or nothing. */
-INLINE bool
-grant(struct tlsf_cache *c, struct tlsf_depot *d, unsigned label,
-    unsigned slots)
-{
-	struct tlsf_magazine *m = &c->magazines[label];
-	uint64_t bytes = (uint64_t)slots * d->bytes[label];
-
-	if ((unsigned)(m->last - m->end) < slots
-	    || c->granted + bytes > c->most || d->granted + bytes > d->most)
-		return false;
-	m->end += (uint16_t)slots;
-	c->granted += bytes;
-	d->granted += bytes;
-	return true;
-}
-
-/* Room for as many more as are exchanged at once, or for the last few. */
-INLINE bool
-widen(struct tlsf_cache *c, struct tlsf_depot *d, unsigned label)
-{
-	const struct tlsf_magazine *m = &c->magazines[label];
-	unsigned left = (unsigned)(m->last - m->end);
-
-	return left && grant(c, d, label,
-	    left < CACHE_BATCH ? left : CACHE_BATCH);
-}
-
 /* Up to COUNT blocks, the ones that were kept last. */
 INLINE void
 move(struct tlsf_cache *to, struct tlsf_cache *from, unsigned label,
@@ -186,18 +136,6 @@ move(struct tlsf_cache *to, struct tlsf_cache *from, unsigned label,
 	to->moved += (int64_t)count;
 }
 
-/* A label's size is where a list begins. */
-INLINE void *
-take_plain(struct tlsf *t, unsigned label, uint64_t units)
-{
-	const struct want w = { units, units, list_of(units) };
-	void *block = take(t, w);
-
-	if (block)
-		tlsf_header(block)->label = (uint8_t)label;
-	return block;
-}
-
 /* Threads have come that want what was exchanged when they were fewer. */
 static __attribute__((noinline)) void
 give_up(struct tlsf_depot *d, unsigned label)
@@ -207,10 +145,9 @@ give_up(struct tlsf_depot *d, unsigned label)
 	take_back(&d->cache, d, label, (unsigned)(m->end - m->top));
 }
 
-/* From the depot, which has some, and room in time for those of the next
- * calls. */
-static void *
-fetch(struct tlsf_cache *c, struct tlsf_depot *d, unsigned label)
+/* With room in time for the blocks of the next calls. */
+void *
+tlsf_cache_fetch(struct tlsf_cache *c, struct tlsf_depot *d, unsigned label)
 {
 	void *block = tlsf_cache_get(&d->cache, label);
 
@@ -221,35 +158,8 @@ fetch(struct tlsf_cache *c, struct tlsf_depot *d, unsigned label)
 	return block;
 }
 
-void *
-tlsf_cache_refill(struct tlsf_cache *c, struct tlsf_depot *d, struct tlsf *t,
-    unsigned label)
-{
-	const struct tlsf_magazine *shared = &d->cache.magazines[label];
-
-	if (shared->top != shared->first)
-		return fetch(c, d, label);
-	reclaim(c, d);
-	return label < LABEL_PLAIN
-	    ? take_plain(t, label, d->bytes[label] / TLSF_ALIGN)
-	    : tlsf_take(t, label, d->bytes[label] - TLSF_OVERHEAD);
-}
-
-/* No block of the program's, or it is smashed behind. */
-COLD enum tlsf_fault
-refuse(struct tlsf *t, const void *block)
-{
-	unsigned state = block_state(block);
-
-	return blame(t, state == TLSF_USED ? TLSF_NEXT_SMASHED
-	    : state == TLSF_KEPT || state == TLSF_FREE ? TLSF_TWICE
-	    : TLSF_NO_BLOCK, block);
-}
-
-/* Half of what C has to the depot, and BLOCK to C; false if that makes no
- * room. */
-static __attribute__((noinline)) bool
-pass_on(struct tlsf_cache *c, struct tlsf_depot *d, void *block)
+bool
+tlsf_cache_pass_on(struct tlsf_cache *c, struct tlsf_depot *d, void *block)
 {
 	unsigned label = tlsf_header(block)->label;
 	const struct tlsf_magazine *m = &c->magazines[label];
@@ -263,9 +173,8 @@ pass_on(struct tlsf_cache *c, struct tlsf_depot *d, void *block)
 	return true;
 }
 
-/* Out of the way, as what follows is long. */
-static __attribute__((noinline)) void
-keep(struct tlsf_cache *c, struct tlsf_depot *d, void *block)
+void
+tlsf_cache_keep(struct tlsf_cache *c, struct tlsf_depot *d, void *block)
 {
 	unsigned label = tlsf_header(block)->label;
 	const struct tlsf_magazine *m = &c->magazines[label];
@@ -276,59 +185,24 @@ keep(struct tlsf_cache *c, struct tlsf_depot *d, void *block)
 	c->moved++;
 }
 
-/* Every step is small, or the last: what may go on to the heap has looked at
- * a few words and no more, and is looked at there. */
+void *
+tlsf_cache_refill(struct tlsf_cache *c, struct tlsf_depot *d, struct tlsf *t,
+    unsigned label)
+{
+	return exchange_take(c, d, t, label);
+}
+
 enum tlsf_fault
 tlsf_cache_spill(struct tlsf_cache *c, struct tlsf_depot *d, struct tlsf *t,
     void *block)
 {
-	unsigned label = tlsf_header(block)->label;
-	const struct tlsf_magazine *m = &c->magazines[label];
-	const struct tlsf_magazine *shared = &d->cache.magazines[label];
-	uint64_t bytes = d->bytes[label];
-
-	if (!tlsf_is(block, TLSF_USED))
-		return refuse(t, block);
-	if (m->end != m->last && bytes <= c->most - c->granted
-	    && bytes <= d->most - d->granted) {
-		if (!tlsf_cache_accepts(block))
-			return refuse(t, block);
-		keep(c, d, block);
-		return TLSF_FINE;
-	}
-	if (shared->top != shared->end || widen(&d->cache, d, label)) {
-		if (!tlsf_cache_accepts(block))
-			return refuse(t, block);
-		if (pass_on(c, d, block))
-			return TLSF_FINE;
-	}
-	return give_used(t, block);
+	return exchange_give(c, d, t, block);
 }
 
 bool
 tlsf_cache_resize(struct tlsf *t, void *block, size_t size, bool labelled)
 {
-	struct tlsf_header *h = tlsf_header(block);
-	enum tlsf_fault fault;
-	struct around a;
-	struct want w;
-	size_t usable;
-
-	fault = look_at(t, block, &a);
-	if (fault) {
-		blame(t, fault, block);
-		return false;
-	}
-	usable = a.units * TLSF_ALIGN - TLSF_OVERHEAD;
-	w = size <= usable ? want_of(units_for(size))
-	    : (struct want){ units_for(size),
-	        units_for(tlsf_roomy(usable, size)), 0 };
-	if (!resize(t, block, &a, &w))
-		return false;
-	if (labelled)
-		h->label = (uint8_t)tlsf_label_resized(h->label,
-		    tlsf_usable_of_used(block));
-	return true;
+	return exchange_resize(t, block, size, labelled);
 }
 
 bool

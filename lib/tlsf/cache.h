@@ -89,10 +89,11 @@ struct tlsf_depot {
 	LABEL_STEP(e, 3), LABEL_STEP(e, 4), LABEL_STEP(e, 5), \
 	LABEL_STEP(e, 6), LABEL_STEP(e, 7)
 
-static const uint8_t tlsf_label_of_units[LABEL_UNITS + 1] = {
+static const uint8_t tlsf_label_of_units[LABEL_UNITS + 2] = {
 	[0 ... 2] = 2, [3] = 3, [4] = 4, [5] = 5, [6] = 6, [7] = 7, [8] = 8,
 	LABEL_POWER(0), LABEL_POWER(1), LABEL_POWER(2), LABEL_POWER(3),
 	LABEL_POWER(4), LABEL_POWER(5), LABEL_POWER(6), LABEL_POWER(7),
+	[LABEL_UNITS + 1] = LABEL_PLAIN,	/* for who takes one less */
 };
 
 /* SIZE is at most LABEL_MOST. */
@@ -155,42 +156,30 @@ tlsf_take(struct tlsf *t, unsigned label, size_t size)
 	return block;
 }
 
-/* The label for a block of USABLE bytes whose label was OLD, now that it has
- * another size: what it serves for sure. */
-unsigned tlsf_label_resized_aligned(unsigned old, size_t usable);
+/* The label for a block of UNITS whose label was OLD, now that it has another
+ * size: what it serves for sure. */
+unsigned tlsf_label_resized_aligned(unsigned old, uint64_t units);
 
 /* One more unit would begin the next label, but for those that end a step. */
 static inline unsigned
-tlsf_label_resized(unsigned old, size_t usable)
+tlsf_label_resized(unsigned old, uint64_t units)
 {
-	size_t units = (usable + TLSF_OVERHEAD) / TLSF_ALIGN;
-
 	if (old >= LABEL_PLAIN)
-		return tlsf_label_resized_aligned(old, usable);
-	if (units >= LABEL_UNITS)
-		return units == LABEL_UNITS ? LABEL_PLAIN - 1 : 0;
-	return tlsf_label_of_units[units + 1] - 1u;
+		return tlsf_label_resized_aligned(old, units);
+	return units <= LABEL_UNITS ? tlsf_label_of_units[units + 1] - 1u : 0;
 }
 
-/* SIZE, at most TLSF_MOST, up to the next of eight steps to a power of two,
- * overhead included: what a block that has grown is given, since it will grow
- * again.  With the labels, up to LABEL_MOST. */
-static inline size_t
-tlsf_step_up(size_t size)
+/* What is given to a block of HAD units that grows to UNITS: room to grow
+ * again, by an eighth at least, and up to the next of eight steps to a power
+ * of two; with the labels, up to LABEL_UNITS. */
+static inline uint64_t
+tlsf_roomy(uint64_t had, uint64_t units)
 {
-	size_t most = size + TLSF_OVERHEAD - 1;
-	size_t step = (size_t)1 << (tlsf_log2(most | 8 * TLSF_ALIGN) - 3);
+	uint64_t least = had + had / 8;
+	uint64_t most = (units > least ? units : least) - 1;
+	unsigned shift = tlsf_log2(most | 8) - 3;
 
-	return ((most + step) & -step) - TLSF_OVERHEAD;
-}
-
-/* What is given to a block of USABLE bytes that grows to SIZE: room to grow
- * again, all the more when it creeps. */
-static inline size_t
-tlsf_roomy(size_t usable, size_t size)
-{
-	return tlsf_step_up(size - usable < usable / 8 ? size + size / 8
-	    : size);
+	return ((most >> shift) + 1) << shift;
 }
 
 /* Empty, holding nothing; MOST bytes in time. */
@@ -200,13 +189,6 @@ void tlsf_depot_init(struct tlsf_depot *d, uint64_t most);
 /* All of them may be granted MOST from now on, which is not less, and the
  * depot itself SHARED of that: what it has beyond goes as it is fetched. */
 void tlsf_depot_bound(struct tlsf_depot *d, uint64_t most, uint64_t shared);
-
-/* tlsf_usable() without a call: of a block whose mark says TLSF_USED. */
-static inline size_t
-tlsf_usable_of_used(const void *block)
-{
-	return tlsf_to_next(block) - TLSF_OVERHEAD;
-}
 
 /* A block that serves LABEL, marked as used; NULL when none is kept. */
 static inline void *
@@ -292,9 +274,20 @@ enum tlsf_fault tlsf_cache_spill(struct tlsf_cache *c, struct tlsf_depot *d,
     struct tlsf *t, void *block);
 
 /* tlsf_resize(), but a block that grows is given room to grow again, and if
- * it is LABELLED at all, the label for what it serves now. */
+ * it is LABELLED at all, the label for what it serves now.  Its mark says
+ * TLSF_USED, and SIZE is TLSF_MOST at most. */
 bool tlsf_cache_resize(struct tlsf *t, void *block, size_t size,
     bool labelled);
+
+/* What these consist of, for exchange.h: a block and more from the depot,
+ * which has some; BLOCK kept in a slot for which there is room yet; and half
+ * of what C has to the depot, then BLOCK to C, or false if that makes no
+ * room. */
+void *tlsf_cache_fetch(struct tlsf_cache *c, struct tlsf_depot *d,
+    unsigned label);
+void tlsf_cache_keep(struct tlsf_cache *c, struct tlsf_depot *d, void *block);
+bool tlsf_cache_pass_on(struct tlsf_cache *c, struct tlsf_depot *d,
+    void *block);
 
 /* One step of giving everything back, to the heap and to others; false when
  * all is done.  C may be the depot's own. */

@@ -28,8 +28,8 @@ tlsf_walk(const struct tlsf *t,
 	const void *at;
 
 	for (area = t->areas; area; area = area->next) {
-		for (at = area_first(area); block_units(at);
-		    at = block_behind(at, block_units(at))) {
+		for (at = area_first(area); tlsf_units(at);
+		    at = block_behind(at, tlsf_units(at))) {
 			struct tlsf_block block = {
 				.at = at,
 				.bytes = tlsf_usable(at),
@@ -69,8 +69,8 @@ check_block(const void *block, const void *before)
 	if (before && state == TLSF_FREE)
 		return "two free blocks touch";
 	if (state == TLSF_END)
-		return block_units(block) ? "an area's end has a size" : NULL;
-	if (block_units(block) < LEAST_UNITS)
+		return tlsf_units(block) ? "an area's end has a size" : NULL;
+	if (tlsf_units(block) < LEAST_UNITS)
 		return "a block is too small";
 	return NULL;
 }
@@ -83,7 +83,7 @@ count_block(struct tally *sum, const void *block)
 		return;
 	}
 	sum->blocks++;
-	sum->used += block_units(block) * TLSF_ALIGN;
+	sum->used += tlsf_units(block) * TLSF_ALIGN;
 }
 
 static const char *
@@ -106,11 +106,11 @@ check_area(const struct tlsf *t, const struct tlsf_area *area,
 			return wrong;
 		if (block_state(block) == TLSF_END)
 			break;
-		if (block_units(block) > (uint64_t)(last - block) / TLSF_ALIGN)
+		if (tlsf_units(block) > (uint64_t)(last - block) / TLSF_ALIGN)
 			return "a block ends beyond its area";
 		count_block(sum, block);
 		before = block_state(block) == TLSF_FREE ? block : NULL;
-		block = block_behind(block, block_units(block));
+		block = block_behind(block, tlsf_units(block));
 	}
 	return block == last ? NULL : "an area ends too early";
 }
@@ -139,7 +139,7 @@ check_list(const struct tlsf *t, unsigned list, uint64_t *left)
 			return "a list leads out of the heap";
 		if (block_state(b) != TLSF_FREE)
 			return "a block on a list is not free";
-		if (list_of(block_units(b)) != list)
+		if (list_of(tlsf_units(b)) != list)
 			return "a free block is on another size's list";
 		if (b->from != from)
 			return "a free block's links disagree";

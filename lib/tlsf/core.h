@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What taking a block and giving it back consists of: for the files of this
- * folder only.
+ * folder, and for who compiles exchange.h in.
  *
  * Nothing is changed before all that will be touched has been looked at. */
 #ifndef TLSF_CORE_H
@@ -89,12 +89,18 @@ insert(struct tlsf *t, void *block, uint64_t units)
 	t->powers |= UINT64_C(1) << list / STEPS;
 }
 
+/* All but bit I.  As a rotation, which is one instruction. */
+INLINE uint32_t
+all_but(unsigned i)
+{
+	return ~UINT32_C(1) << i % 32 | ~UINT32_C(1) >> -i % 32;
+}
+
 /* LIST has become empty. */
 INLINE void
-clear(struct tlsf *t, unsigned list)
+clear(struct tlsf *t, size_t list)
 {
-	uint32_t steps = t->steps[list / STEPS]
-	    & ~(UINT32_C(1) << list % STEPS);
+	uint32_t steps = t->steps[list / STEPS] & all_but((unsigned)list);
 
 	t->steps[list / STEPS] = steps;
 	if (!steps)
@@ -128,7 +134,7 @@ take_off(struct tlsf *t, struct tlsf_free *b)
 	}
 	*from = NULL;
 	if (list < TLSF_LISTS)
-		clear(t, (unsigned)list);
+		clear(t, list);
 	return true;
 }
 
@@ -156,7 +162,7 @@ take_first(struct tlsf *t, struct tlsf_free *b, unsigned list)
 COLD void
 put_back(struct tlsf *t, struct tlsf_free *b)
 {
-	unsigned list = list_of(block_units(b));
+	unsigned list = list_of(tlsf_units(b));
 
 	*b->from = b;
 	if (b->next)
@@ -189,10 +195,10 @@ cut(struct tlsf *t, void *block, uint64_t low, uint64_t all, uint64_t get)
 	if (all - get < LEAST_UNITS) {
 		tlsf_header(block_behind(block, all))->bits &=
 		    (uint8_t)~BIT_BEFORE_FREE;
-		word_store(tlsf_header(block), all << WORD_SIZE | low);
+		word_store(tlsf_header(block), all << TLSF_WORD_SIZE | low);
 		return all;
 	}
-	word_store(tlsf_header(block), get << WORD_SIZE | low);
+	word_store(tlsf_header(block), get << TLSF_WORD_SIZE | low);
 	insert(t, block_behind(block, get), all - get);
 	return get;
 }
@@ -203,11 +209,11 @@ INLINE void *
 carve(struct tlsf *t, struct tlsf_free *b, uint64_t gap, const struct want *w)
 {
 	void *block = block_behind(b, gap);
-	uint64_t all = block_units(b) - gap;
+	uint64_t all = tlsf_units(b) - gap;
 	uint64_t low = tlsf_mark(block, TLSF_USED);
 
 	if (gap) {
-		low |= (uint64_t)BIT_BEFORE_FREE << WORD_BITS;
+		low |= (uint64_t)BIT_BEFORE_FREE << TLSF_WORD_BITS;
 		insert(t, b, gap);
 	}
 	count(t, cut(t, block, low, all, share(w, all)), 0);
@@ -243,6 +249,7 @@ take(struct tlsf *t, struct want w)
 /* A block in use, and the free ones that touch it or NULL. */
 struct around {
 	uint64_t units;
+	uint64_t units_before;
 	struct tlsf_free *before;
 	struct tlsf_free *behind;
 };
@@ -256,8 +263,10 @@ look_before(const struct tlsf *t, const void *block, struct around *a)
 	if (!(tlsf_header(block)->bits & BIT_BEFORE_FREE))
 		return TLSF_FINE;
 	before = *block_before(block);
-	if (!heap_spans(t, before) || block_state(before) != TLSF_FREE
-	    || block_behind(before, block_units(before)) != block)
+	if (!heap_spans(t, before) || block_state(before) != TLSF_FREE)
+		return TLSF_LIST_SMASHED;
+	a->units_before = tlsf_units(before);
+	if (block_behind(before, a->units_before) != block)
 		return TLSF_LIST_SMASHED;
 	a->before = before;
 	return TLSF_FINE;
@@ -283,7 +292,7 @@ look_behind(const struct tlsf *t, const void *block, struct around *a)
 INLINE enum tlsf_fault
 look_along(const struct tlsf *t, const void *block, struct around *a)
 {
-	a->units = block_units(block);
+	a->units = tlsf_units(block);
 	if (a->units < LEAST_UNITS)
 		return TLSF_NO_BLOCK;
 	return look_behind(t, block, a);
@@ -311,31 +320,35 @@ look_around(const struct tlsf *t, const void *block, struct around *a)
 	return fault ? fault : look_before(t, block, a);
 }
 
-/* Both, or none. */
-INLINE bool
+/* Both, or none.  What they and the block have together; 0 if their
+ * neighbours on the lists do not know them. */
+INLINE uint64_t
 take_off_both(struct tlsf *t, const struct around *a)
-{
-	if (a->behind && !take_off(t, a->behind))
-		return false;
-	if (!a->before || take_off(t, a->before))
-		return true;
-	if (a->behind)
-		put_back(t, a->behind);
-	return false;
-}
-
-/* Free the block with both that touch it, which are on no list any more. */
-INLINE void
-release(struct tlsf *t, void *block, const struct around *a)
 {
 	uint64_t units = a->units;
 
+	if (a->behind) {
+		if (!take_off(t, a->behind))
+			return 0;
+		units += tlsf_units(a->behind);
+	}
+	if (!a->before)
+		return units;
+	if (take_off(t, a->before))
+		return units + a->units_before;
 	if (a->behind)
-		units += block_units(a->behind);
+		put_back(t, a->behind);
+	return 0;
+}
+
+/* Free UNITS, which the block and those that touch it have, if those are on
+ * no list any more. */
+INLINE void
+release(struct tlsf *t, void *block, const struct around *a, uint64_t units)
+{
 	if (a->before) {
 		/* No block from now on: who frees it again is told. */
 		tlsf_set(block, TLSF_FREE);
-		units += block_units(a->before);
 		block = a->before;
 	}
 	insert(t, block, units);
@@ -360,48 +373,83 @@ move_first(struct tlsf *t, struct tlsf_free *b, void *to, uint64_t units)
 	return true;
 }
 
-/* Take what is free behind and leave all but GET of ALL units to it.  False,
- * and nothing done, if what is behind is smashed. */
-INLINE bool
+/* What the header of a block in use says below its size. */
+INLINE uint64_t
+low_of(const void *block)
+{
+	return tlsf_word(tlsf_header(block))
+	    & ((UINT64_C(1) << TLSF_WORD_SIZE) - 1);
+}
+
+/* Take what is free behind and leave all but GET of ALL units to it.  What the
+ * block has got; 0, and nothing done, if what is behind is smashed. */
+INLINE uint64_t
 recut(struct tlsf *t, void *block, const struct around *a, uint64_t all,
     uint64_t get)
 {
-	uint64_t low = word_load(tlsf_header(block))
-	    & ((UINT64_C(1) << WORD_SIZE) - 1);
-	uint64_t rest = all - get;
+	uint64_t low = low_of(block), rest = all - get;
 	unsigned list = list_of(rest);
 
-	if (a->behind && rest >= LEAST_UNITS
-	    && a->behind->from == &t->lists[list]) {
+	if (rest >= LEAST_UNITS && a->behind->from == &t->lists[list]) {
 		if (!move_first(t, a->behind, block_behind(block, get), rest))
-			return false;
-		word_store(tlsf_header(block), get << WORD_SIZE | low);
+			return 0;
+		word_store(tlsf_header(block), get << TLSF_WORD_SIZE | low);
 	} else {
-		if (a->behind && !take_off(t, a->behind))
-			return false;
+		if (!take_off(t, a->behind))
+			return 0;
 		get = cut(t, block, low, all, get);
 	}
 	count(t, get, a->units);
-	return true;
+	return get;
 }
 
-/* False if it cannot be; or if what is behind is smashed, which is noted. */
-INLINE bool
+/* Into what is free behind.  What the block has now; 0 if there is too little,
+ * or if it is smashed, which is noted. */
+INLINE uint64_t
+lengthen(struct tlsf *t, void *block, const struct around *a,
+    const struct want *w)
+{
+	uint64_t all, got;
+
+	if (!a->behind)
+		return 0;
+	all = a->units + tlsf_units(a->behind);
+	if (w->units > all)
+		return 0;
+	got = recut(t, block, a, all, share(w, all));
+	if (!got)
+		blame(t, TLSF_LIST_SMASHED, block);
+	return got;
+}
+
+/* If what is left over can be a block.  What this one has now; 0 if what is
+ * behind is smashed, which is noted. */
+INLINE uint64_t
+shorten(struct tlsf *t, void *block, const struct around *a, uint64_t get)
+{
+	uint64_t rest = a->units - get;
+
+	if (a->units < get + LEAST_UNITS)
+		return a->units;
+	if (a->behind) {
+		if (!take_off(t, a->behind)) {
+			blame(t, TLSF_LIST_SMASHED, block);
+			return 0;
+		}
+		rest += tlsf_units(a->behind);
+	}
+	word_store(tlsf_header(block), get << TLSF_WORD_SIZE | low_of(block));
+	insert(t, block_behind(block, get), rest);
+	t->used -= (a->units - get) * TLSF_ALIGN;
+	return get;
+}
+
+INLINE uint64_t
 resize(struct tlsf *t, void *block, const struct around *a,
     const struct want *w)
 {
-	uint64_t all = a->units;
-
-	if (w->units <= all && all < w->better + LEAST_UNITS)
-		return true;
-	if (a->behind)
-		all += block_units(a->behind);
-	if (w->units > all)
-		return false;
-	if (recut(t, block, a, all, share(w, all)))
-		return true;
-	blame(t, TLSF_LIST_SMASHED, block);
-	return false;
+	return w->units <= a->units ? shorten(t, block, a, w->better)
+	    : lengthen(t, block, a, w);
 }
 
 /* BLOCK, of which A is what was seen. */
@@ -409,13 +457,13 @@ INLINE enum tlsf_fault
 give_seen(struct tlsf *t, void *block, const struct around *a,
     enum tlsf_fault fault)
 {
-	if (!fault && !take_off_both(t, a))
-		fault = TLSF_LIST_SMASHED;
-	if (fault)
-		return blame(t, fault, block);
+	uint64_t units = fault ? 0 : take_off_both(t, a);
+
+	if (!units)
+		return blame(t, fault ? fault : TLSF_LIST_SMASHED, block);
 	t->used -= a->units * TLSF_ALIGN;
 	t->blocks--;
-	release(t, block, a);
+	release(t, block, a, units);
 	return TLSF_FINE;
 }
 

@@ -19,12 +19,6 @@ tlsf_init(struct tlsf *t)
 	memset(t, 0, sizeof(*t));
 }
 
-size_t
-tlsf_usable(const void *block)
-{
-	return block_units(block) * TLSF_ALIGN - TLSF_OVERHEAD;
-}
-
 enum { LOOK_ALIGNED = 2 };	/* lists */
 
 void *
@@ -34,7 +28,7 @@ tlsf_look(struct tlsf *t, uint64_t units, uint64_t better)
 	struct tlsf_free *b = t->lists[list_of(units)];
 	int left = TLSF_LOOK;
 
-	while (b && word_load(tlsf_header(b)) < units << WORD_SIZE)
+	while (b && tlsf_word(tlsf_header(b)) < units << TLSF_WORD_SIZE)
 		b = --left ? b->next : NULL;
 	if (!b)
 		return NULL;
@@ -80,7 +74,7 @@ look_aligned(const struct tlsf *t, unsigned list, size_t align,
 		if (list == TLSF_LISTS)
 			break;
 		b = t->lists[list];
-		if (block_units(b) >= gap_to(b, align) + units)
+		if (tlsf_units(b) >= gap_to(b, align) + units)
 			return list;
 		list++;
 	}
@@ -131,13 +125,12 @@ tlsf_join(struct tlsf *t, void *block, uint64_t units)
 
 	if (!fault)
 		fault = look_before(t, block, &a);
-	if (!fault && !take_off_both(t, &a))
-		fault = TLSF_LIST_SMASHED;
-	if (fault) {
-		blame(t, fault, block);
+	units = fault ? 0 : take_off_both(t, &a);
+	if (!units) {
+		blame(t, fault ? fault : TLSF_LIST_SMASHED, block);
 		return false;
 	}
-	release(t, block, &a);
+	release(t, block, &a, units);
 	return true;
 }
 
@@ -162,7 +155,7 @@ tlsf_resize(struct tlsf *t, void *block, size_t size)
 		return false;
 	}
 	w = want_of(units_for(size));
-	return resize(t, block, &a, &w);
+	return resize(t, block, &a, &w) != 0;
 }
 
 /* To the beginning of the free block before, if it has room with what is
@@ -178,7 +171,7 @@ slide(struct tlsf *t, void *block, const struct around *a, size_t align,
 
 	if (!to || (uintptr_t)to & (align - 1))
 		return NULL;
-	all += block_units(to) + (a->behind ? block_units(a->behind) : 0);
+	all += a->units_before + (a->behind ? tlsf_units(a->behind) : 0);
 	if (all < w->units)
 		return NULL;
 	if (!take_off_both(t, a)) {
@@ -187,7 +180,7 @@ slide(struct tlsf *t, void *block, const struct around *a, size_t align,
 	}
 	tlsf_set(block, TLSF_FREE);
 	memmove(to, block, keep * TLSF_ALIGN - TLSF_OVERHEAD);
-	count(t, cut(t, to, label << WORD_LABEL | tlsf_mark(to, TLSF_USED),
+	count(t, cut(t, to, label << TLSF_WORD_LABEL | tlsf_mark(to, TLSF_USED),
 	    all, share(w, all)), a->units);
 	return to;
 }
@@ -243,7 +236,7 @@ tlsf_largest(const struct tlsf *t)
 	b = t->lists[power * STEPS + 31
 	    - (unsigned)__builtin_clz(t->steps[power])];
 	for (int left = TLSF_LOOK; b && left; left--, b = b->next)
-		if (block_units(b) > most)
-			most = block_units(b);
+		if (tlsf_units(b) > most)
+			most = tlsf_units(b);
 	return most * TLSF_ALIGN - TLSF_OVERHEAD;
 }

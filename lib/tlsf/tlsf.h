@@ -49,6 +49,14 @@ struct tlsf_header {
 	uint32_t units;
 };
 
+/* The same as one number: from the top the size, BITS bits, label, mark. */
+enum {
+	TLSF_BITS = 2,		/* the others are the low ones of the size */
+	TLSF_WORD_LABEL = 16,
+	TLSF_WORD_BITS = 24,
+	TLSF_WORD_SIZE = TLSF_WORD_BITS + TLSF_BITS,
+};
+
 /* What a block may be: the low byte of its mark.  None is 0, ASCII or a
  * filler, and what all have in common is nobody else's. */
 enum tlsf_state {
@@ -63,6 +71,35 @@ static inline struct tlsf_header *
 tlsf_header(const void *block)
 {
 	return (struct tlsf_header *)((uintptr_t)block - TLSF_OVERHEAD);
+}
+
+static inline uint64_t
+tlsf_word(const struct tlsf_header *h)
+{
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+	uint64_t word;
+
+	__builtin_memcpy(&word, h, sizeof(word));
+	return word;
+#else
+	return (uint64_t)h->units << 32
+	    | (uint64_t)h->bits << TLSF_WORD_BITS
+	    | (uint64_t)h->label << TLSF_WORD_LABEL | h->mark;
+#endif
+}
+
+/* Of any block, header included. */
+static inline uint64_t
+tlsf_units(const void *block)
+{
+	return tlsf_word(tlsf_header(block)) >> TLSF_WORD_SIZE;
+}
+
+/* Of a block in use. */
+static inline size_t
+tlsf_usable(const void *block)
+{
+	return tlsf_units(block) * TLSF_ALIGN - TLSF_OVERHEAD;
 }
 
 /* The mark of a block at this address.  Blocks are on the grid, so the low
@@ -96,7 +133,8 @@ tlsf_is_sound(const void *block, size_t bytes)
 	    & ~(uintptr_t)TLSF_DIFFER) == (TLSF_END & ~TLSF_DIFFER);
 }
 
-/* From a block that is in use to the next. */
+/* From a block that is in use to the next.  By its parts: a processor waits
+ * where what was just stored, the mark, is read as a part of the whole. */
 static inline size_t
 tlsf_to_next(const void *block)
 {
@@ -175,9 +213,6 @@ bool tlsf_resize(struct tlsf *t, void *block, size_t size);
  * it first; NULL, and BLOCK as it was, when there is no room.  SIZE 0 is 1;
  * the label goes along. */
 void *tlsf_realloc(struct tlsf *t, void *block, size_t align, size_t size);
-
-/* Of a block in use. */
-size_t tlsf_usable(const void *block);
 
 /* The biggest free block.  Exact while its list holds at most TLSF_LOOK
  * blocks; else too low by less than a list's spread, 1/32. */

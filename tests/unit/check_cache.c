@@ -459,7 +459,8 @@ START_TEST(a_resized_label_promises_what_is_there)
 {
 	for (unsigned old = 0; old < LABELS; old++)
 		for (size_t usable = 24; usable < 40000; usable += 16) {
-			unsigned label = tlsf_label_resized(old, usable);
+			unsigned label = tlsf_label_resized(old,
+			    (usable + TLSF_OVERHEAD) / TLSF_ALIGN);
 
 			if (old == 1)
 				continue;	/* there is none */
@@ -472,13 +473,17 @@ START_TEST(a_resized_label_promises_what_is_there)
 }
 END_TEST
 
-START_TEST(a_step_up_is_enough_and_not_too_much)
+START_TEST(what_grows_has_room_and_not_too_much)
 {
-	for (size_t size = 1; size < TLSF_MOST / 2; size += size / 99 + 1) {
-		ck_assert_uint_ge(tlsf_step_up(size), size);
-		ck_assert_uint_le(tlsf_step_up(size),
-		    size + size / 7 + TLSF_LEAST);
-	}
+	for (uint64_t had = 2; had < TLSF_MOST / 32; had += had / 99 + 1)
+		for (uint64_t by = 1; by < 2 * had; by += by / 3 + 1) {
+			uint64_t room = tlsf_roomy(had, had + by);
+
+			ck_assert_uint_ge(room, had + by);
+			ck_assert_uint_ge(room, had + had / 8);
+			ck_assert_uint_le(room - by - had,
+			    had / 8 + (had + by) / 7 + 1);
+		}
 }
 END_TEST
 
@@ -492,7 +497,7 @@ add(TCase *tests)
 	tcase_add_test(tests, what_is_exchanged_makes_room_for_threads);
 	tcase_add_test(tests, a_label_serves_what_it_is_for);
 	tcase_add_test(tests, a_resized_label_promises_what_is_there);
-	tcase_add_test(tests, a_step_up_is_enough_and_not_too_much);
+	tcase_add_test(tests, what_grows_has_room_and_not_too_much);
 }
 
 int

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the calling thread's cache cannot serve: under the heap's lock, and
+ * what is left to do after it.  What the heap does is compiled into it. */
+#include "heap.h"
+
+#include <errno.h>
+
+#include "../tlsf/exchange.h"
+#include "record.h"
+
+#define likely(x) __builtin_expect(!!(x), 1)
+
+void *
+rt_heap_none(void)
+{
+	errno = ENOMEM;
+	return NULL;
+}
+
+static __attribute__((noinline)) void
+leave_slowly(void)
+{
+	rt_heap_unlock_slowly();
+	if (rt_record_wanted)
+		rt_record_tell();
+}
+
+/* Lets go of the lock; for who reads our log, what was done is told. */
+INLINE void
+leave(void)
+{
+	if (likely(!rt_heap_is_watched()))
+		rt_heap_unlock_quickly();
+	else
+		leave_slowly();
+}
+
+INLINE void *
+take_locked(unsigned label, size_t size)
+{
+	return rt_heap.depot.bytes[label]
+	    ? exchange_take(&rt_mine->cache, &rt_heap.depot, &rt_heap.tlsf,
+	        label)
+	    : tlsf_take(&rt_heap.tlsf, label, size);
+}
+
+void *
+rt_heap_take(unsigned label, size_t size)
+{
+	void *block;
+
+	if (!rt_heap_lock())
+		return rt_heap_none();
+	block = take_locked(label, size);
+	rt_heap.takes += block != NULL;
+	leave();
+	if (!likely(block))
+		block = rt_heap_take_exhausted(label, size);
+	return likely(block) ? block : rt_heap_none();
+}
+
+void
+rt_heap_give(void *block)
+{
+	if (!rt_heap_lock())
+		return;
+	rt_heap.gives++;
+	exchange_give(&rt_mine->cache, &rt_heap.depot, &rt_heap.tlsf, block);
+	leave();
+}
+
+/* There is no room in place; holds the lock. */
+static __attribute__((noinline)) void *
+move(void *block, size_t size)
+{
+	void *moved;
+
+	leave();
+	moved = rt_heap_move(block, size);
+	return likely(moved) ? moved : rt_heap_none();
+}
+
+void *
+rt_heap_resize(void *block, size_t size)
+{
+	if (!rt_heap_lock())
+		return rt_heap_none();
+	if (!likely(exchange_resize(&rt_heap.tlsf, block, size,
+	    rt_settings.thread_cache != 0)))
+		return move(block, size);
+	rt_heap.takes++;
+	rt_heap.gives++;
+	leave();
+	return block;
+}

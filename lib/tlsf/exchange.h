@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a call does that the thread's cache cannot serve, compiled into who
+ * holds the lock: the calls within would be a tenth of its instructions. */
+#ifndef TLSF_EXCHANGE_H
+#define TLSF_EXCHANGE_H
+
+#include "cache.h"
+#include "core.h"
+
+INLINE void
+take_back(struct tlsf_cache *c, struct tlsf_depot *d, unsigned label,
+    unsigned slots)
+{
+	uint64_t bytes = (uint64_t)slots * d->bytes[label];
+
+	c->magazines[label].end -= (uint16_t)slots;
+	c->granted -= bytes;
+	d->granted -= bytes;
+}
+
+/* What one magazine does not use is free for others: a slot of each in its
+ * turn. */
+INLINE void
+reclaim(struct tlsf_cache *c, struct tlsf_depot *d)
+{
+	struct tlsf_magazine *m = &c->magazines[c->hand];
+
+	if (m->end != m->top)
+		take_back(c, d, c->hand, 1);
+	c->hand = c->hand + 1 < LABEL_ALIGNED ? c->hand + 1 : 2;
+}
+
+/* Room for SLOTS more blocks with this label; all or nothing. */
+INLINE bool
+grant(struct tlsf_cache *c, struct tlsf_depot *d, unsigned label,
+    unsigned slots)
+{
+	struct tlsf_magazine *m = &c->magazines[label];
+	uint64_t bytes = (uint64_t)slots * d->bytes[label];
+
+	if ((unsigned)(m->last - m->end) < slots
+	    || c->granted + bytes > c->most || d->granted + bytes > d->most)
+		return false;
+	m->end += (uint16_t)slots;
+	c->granted += bytes;
+	d->granted += bytes;
+	return true;
+}
+
+/* Room for as many more as are exchanged at once, or for the last few. */
+INLINE bool
+widen(struct tlsf_cache *c, struct tlsf_depot *d, unsigned label)
+{
+	const struct tlsf_magazine *m = &c->magazines[label];
+	unsigned left = (unsigned)(m->last - m->end);
+
+	return left && grant(c, d, label,
+	    left < CACHE_BATCH ? left : CACHE_BATCH);
+}
+
+/* A label's size is where a list begins. */
+INLINE void *
+take_plain(struct tlsf *t, unsigned label, uint64_t units)
+{
+	const struct want w = { units, units, list_of(units) };
+	void *block = take(t, w);
+
+	if (block)
+		tlsf_header(block)->label = (uint8_t)label;
+	return block;
+}
+
+/* tlsf_cache_refill() */
+INLINE void *
+exchange_take(struct tlsf_cache *c, struct tlsf_depot *d, struct tlsf *t,
+    unsigned label)
+{
+	const struct tlsf_magazine *shared = &d->cache.magazines[label];
+
+	if (shared->top != shared->first)
+		return tlsf_cache_fetch(c, d, label);
+	reclaim(c, d);
+	return label < LABEL_PLAIN
+	    ? take_plain(t, label, d->bytes[label] / TLSF_ALIGN)
+	    : tlsf_take(t, label, d->bytes[label] - TLSF_OVERHEAD);
+}
+
+/* No block of the program's, or it is smashed behind. */
+COLD enum tlsf_fault
+refuse(struct tlsf *t, const void *block)
+{
+	unsigned state = block_state(block);
+
+	return blame(t, state == TLSF_USED ? TLSF_NEXT_SMASHED
+	    : state == TLSF_KEPT || state == TLSF_FREE ? TLSF_TWICE
+	    : TLSF_NO_BLOCK, block);
+}
+
+/* tlsf_cache_spill()
+ *
+ * Every step is small, or the last: what may go on to the heap has looked at
+ * a few words and no more, and is looked at there. */
+INLINE enum tlsf_fault
+exchange_give(struct tlsf_cache *c, struct tlsf_depot *d, struct tlsf *t,
+    void *block)
+{
+	unsigned label = tlsf_header(block)->label;
+	const struct tlsf_magazine *m = &c->magazines[label];
+	const struct tlsf_magazine *shared = &d->cache.magazines[label];
+	uint64_t bytes = d->bytes[label];
+
+	if (!tlsf_is(block, TLSF_USED))
+		return refuse(t, block);
+	if (m->end != m->last && bytes <= c->most - c->granted
+	    && bytes <= d->most - d->granted) {
+		if (!tlsf_cache_accepts(block))
+			return refuse(t, block);
+		tlsf_cache_keep(c, d, block);
+		return TLSF_FINE;
+	}
+	if (shared->top != shared->end || widen(&d->cache, d, label)) {
+		if (!tlsf_cache_accepts(block))
+			return refuse(t, block);
+		if (tlsf_cache_pass_on(c, d, block))
+			return TLSF_FINE;
+	}
+	return give_used(t, block);
+}
+
+/* A block that grows is given room to grow again.  What it has now, or 0. */
+INLINE uint64_t
+resize_roomily(struct tlsf *t, void *block, const struct around *a,
+    size_t size)
+{
+	uint64_t units = (size + TLSF_OVERHEAD + TLSF_ALIGN - 1) / TLSF_ALIGN;
+	struct want w;
+
+	if (units <= a->units)
+		return shorten(t, block, a, want_of(units_for(size)).better);
+	w = (struct want){ units, tlsf_roomy(a->units, units), 0 };
+	return lengthen(t, block, a, &w);
+}
+
+/* tlsf_cache_resize() */
+INLINE bool
+exchange_resize(struct tlsf *t, void *block, size_t size, bool labelled)
+{
+	struct tlsf_header *h = tlsf_header(block);
+	enum tlsf_fault fault;
+	struct around a;
+	uint64_t units;
+
+	fault = look_along(t, block, &a);
+	if (fault) {
+		blame(t, fault, block);
+		return false;
+	}
+	units = resize_roomily(t, block, &a, size);
+	if (units && labelled)
+		h->label = (uint8_t)tlsf_label_resized(h->label, units);
+	return units != 0;
+}
+
+#endif
