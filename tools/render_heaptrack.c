@@ -195,11 +195,26 @@ put_time(struct events *e, uint64_t ticks)
 	fprintf(e->to, "c %" PRIx64 "\n", e->ms);
 }
 
+/* A line "WHAT NUMBER": nearly all are of this kind. */
+static void
+put_event(struct events *e, char what, uint32_t number)
+{
+	char line[16], *end = line + sizeof line, *at = end;
+
+	*--at = '\n';
+	do
+		*--at = "0123456789abcdef"[number & 15];
+	while (number >>= 4);
+	*--at = ' ';
+	*--at = what;
+	fwrite(at, 1, (size_t)(end - at), e->to);
+}
+
 static void
 put_come(struct events *e, const struct block *b)
 {
 	e->last = info(e, b, false);
-	fprintf(e->to, "+ %" PRIx32 "\n", e->last);
+	put_event(e, '+', e->last);
 }
 
 static void
@@ -209,7 +224,7 @@ put_gone(struct events *e, const struct block *b, bool temporary)
 
 	if (number == e->last && !temporary)
 		number = info(e, b, true);
-	fprintf(e->to, "- %" PRIx32 "\n", number);
+	put_event(e, '-', number);
 	e->last = 0;
 }
 
