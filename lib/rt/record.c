@@ -25,11 +25,13 @@ static _Atomic bool telling;
 
 static char origin_path[PATH_MAX];
 
-/* What threads have told, under the heap lock; the rest belongs to whoever
- * is telling. */
+/* Under the heap lock; the last belongs to whoever is telling. */
 static struct {
-	struct rt_told sum;
-	struct rt_totals before;	/* the log: what its parent counted */
+	struct rt_told sum;		/* what threads have told */
+	struct tlsf_kept depot;		/* when one told last */
+	uint64_t biggest;		/* that a thread freed last */
+	uint64_t sure;			/* the program had that once */
+	struct log_counters before;	/* the log: what its parent counted */
 	struct hh_head_origin origin;
 } record = { .origin = { origin_path, 0, 0 } };
 
@@ -42,15 +44,6 @@ rt_record_figures_to(struct log_pool *to)
 	rt_heap_watch();
 	if (locked)
 		rt_heap_unlock();
-}
-
-void
-rt_record_figures(void)
-{
-	const struct tlsf *t = &rt_heap.tlsf;
-
-	*rt_record_pool = (struct log_pool){t->total, t->used, t->peak,
-	    tlsf_largest(t), rt_heap.growths};
 }
 
 static void
@@ -88,7 +81,13 @@ rt_record_start(void)
 		rt_record_figures();
 }
 
-/* From here on this is what MINE has told. */
+static bool
+has_cache(const struct rt_thread *thread)
+{
+	return thread != &rt_thread_none && thread != &rt_thread_new;
+}
+
+/* From here on, or no longer, this is what a thread has told. */
 static void
 add_told(const struct rt_told *mine, int sign)
 {
@@ -98,6 +97,17 @@ add_told(const struct rt_told *mine, int sign)
 	sum->puts += (uint64_t)sign * mine->puts;
 	sum->blocks += (uint64_t)sign * mine->blocks;
 	sum->bytes += (uint64_t)sign * mine->bytes;
+	sum->last += (uint64_t)sign * mine->last;
+	sum->own += (uint64_t)sign * mine->own;
+}
+
+void
+rt_record_meet(struct rt_thread *thread)
+{
+	thread->told = (struct rt_told){
+		.blocks = 1, .own = tlsf_usable(thread) + TLSF_OVERHEAD,
+	};
+	add_told(&thread->told, 1);
 }
 
 void
@@ -106,70 +116,170 @@ rt_record_forget(struct rt_thread *thread)
 	add_told(&thread->told, -1);
 }
 
+/* What it freed last, which can be of any size.  It may be no block at all,
+ * as nobody has looked yet. */
+static uint64_t
+bytes_freed_last(const struct tlsf_cache *c)
+{
+	return c->pending && tlsf_is(c->pending, TLSF_USED)
+	    ? tlsf_to_next(c->pending) : 0;
+}
+
 /* Its cache is the calling thread's own, and itself a block of the heap. */
 static struct rt_told
 look_at(const struct rt_thread *thread)
 {
 	struct tlsf_kept kept = tlsf_cache_kept(&thread->cache);
+	uint64_t last = thread->cache.pending
+	    ? tlsf_to_next(thread->cache.pending) : 0;
 
 	return (struct rt_told){
 		.gets = thread->cache.gets, .puts = kept.puts,
-		.blocks = kept.blocks + 1,
-		.bytes = kept.bytes + tlsf_usable(thread) + TLSF_OVERHEAD,
+		.blocks = kept.blocks + 1, .bytes = kept.bytes - last,
+		.last = last, .own = thread->told.own,
 	};
-}
-
-/* All that has been told, and what the heap itself counts. */
-static struct rt_totals
-sum_up_locked(const struct tlsf_kept *depot)
-{
-	const struct tlsf *t = &rt_heap.tlsf;
-	uint64_t kept = record.sum.bytes + depot->bytes;
-	uint64_t blocks = t->blocks - record.sum.blocks - depot->blocks;
-	struct rt_totals sum = {
-		.allocations = rt_heap.takes + record.sum.gets,
-		.frees = rt_heap.gives + record.sum.puts,
-		.failed = rt_heap.failed, .kept = kept, .peak = t->peak,
-	};
-	int64_t live = (int64_t)(t->used - kept - blocks * TLSF_OVERHEAD);
-
-	sum.live = live > 0 ? (uint64_t)live : 0;
-	return sum;
 }
 
 static void
-put(const struct rt_totals *sum)
+tell_for(struct rt_thread *list)
+{
+	for (struct rt_thread *t = list; t; t = t->next) {
+		struct rt_told told = look_at(t);
+
+		told.ticks = t->told.ticks;
+		add_told(&t->told, -1);
+		add_told(&told, 1);
+		t->told = told;
+	}
+}
+
+/* For all threads, at an end.  False in a handler that interrupted the lock's
+ * holder. */
+static bool
+tell_all(void)
+{
+	if (!rt_heap_lock())
+		return false;
+	tell_for(rt_heap.threads);
+	tell_for(rt_heap.orphans);
+	record.depot = tlsf_cache_kept(&rt_heap.depot.cache);
+	rt_heap_unlock();
+	return true;
+}
+
+/* The one part of what the calling thread keeps that is known at once. */
+static void
+look_at_last(struct rt_thread *mine)
+{
+	uint64_t last = bytes_freed_last(&mine->cache);
+	uint64_t more = last - mine->told.last;
+	uint64_t blocks = (uint64_t)(last != 0) - (mine->told.last != 0);
+
+	mine->told.last += more;
+	record.sum.last += more;
+	mine->told.blocks += blocks;
+	record.sum.blocks += blocks;
+	if (record.biggest < last)
+		record.biggest = last;
+}
+
+static uint64_t
+difference(uint64_t a, uint64_t b)
+{
+	return a > b ? a - b : 0;
+}
+
+/* At most so many bytes more are kept than has been told.  No block is twice
+ * as big as its place, and what each other thread freed last is taken to be
+ * as big as any that was. */
+static uint64_t
+untold(void)
+{
+	uint64_t others = rt_heap.caches > 1 ? rt_heap.caches - 1 : 0;
+	uint64_t each = record.biggest > LABEL_MOST ? record.biggest
+	    : LABEL_MOST + TLSF_OVERHEAD;
+
+	return difference(2 * rt_heap.depot.granted,
+	    record.sum.bytes + record.depot.bytes) + others * each;
+}
+
+/* MORE: so much less may be live. */
+static void
+put_live(uint64_t live, uint64_t more)
 {
 	struct log_header *h = &hh_head->h;
-	int64_t live = (int64_t)sum->live;
+	uint64_t peak, sure = difference(live, more);
 
-	h->others.allocations = sum->allocations - record.before.allocations;
-	h->others.frees = sum->frees - record.before.frees;
-	h->others.failed = sum->failed - record.before.failed;
-	h->live = live;
-	if (h->peak < live) {
-		h->peak = live;
+	h->live = (int64_t)live;
+	if (h->peak < h->live) {
+		h->peak = h->live;
 		h->peak_ticks = hh_ticks();
 	}
+	if (record.sure < sure)
+		record.sure = sure;
 	/* All that was ever in use at once bounds what the program had. */
-	h->peak_error = sum->peak > (uint64_t)h->peak
-	    ? sum->peak - (uint64_t)h->peak : 0;
-	hh_timeline_note(live);
+	peak = (uint64_t)h->peak;
+	h->peak_error = difference(rt_heap.tlsf.peak, peak);
+	if (h->peak_error < peak - record.sure)
+		h->peak_error = peak - record.sure;
 }
 
-static bool
-has_cache(const struct rt_thread *thread)
+static struct log_counters
+counts(void)
 {
-	return thread != &rt_thread_none && thread != &rt_thread_new;
+	return (struct log_counters){
+		.allocations = rt_heap.takes + record.sum.gets,
+		.frees = rt_heap.gives + record.sum.puts,
+		.failed = rt_heap.failed,
+	};
 }
 
+static void
+put_counts(void)
+{
+	const struct log_counters now = counts(), *before = &record.before;
+	struct log_counters *c = &hh_head->h.others;
+
+	c->allocations = now.allocations - before->allocations;
+	c->frees = now.frees - before->frees;
+	c->failed = now.failed - before->failed;
+}
+
+/* What the heap itself counts, and all that has been told. */
+static void
+put_figures(void)
+{
+	const struct tlsf *t = &rt_heap.tlsf;
+	const struct rt_told *sum = &record.sum;
+	uint64_t kept, blocks;
+
+	if (has_cache(rt_mine))
+		look_at_last(rt_mine);
+	kept = sum->bytes + sum->last + sum->own + record.depot.bytes;
+	blocks = t->blocks - sum->blocks - record.depot.blocks;
+	put_counts();
+	put_live(difference(t->used, kept + blocks * TLSF_OVERHEAD),
+	    untold());
+}
+
+void
+rt_record_figures(void)
+{
+	const struct tlsf *t = &rt_heap.tlsf;
+
+	*rt_record_pool = (struct log_pool){t->total, t->used, t->peak,
+	    tlsf_largest(t), rt_heap.growths};
+	if (rt_record_wanted)
+		put_figures();
+}
+
+/* The figures are put when the lock is let go. */
 static void
 tell(uint64_t now)
 {
 	struct rt_thread *mine = rt_mine;
 	struct tlsf_kept depot = tlsf_cache_kept(&rt_heap.depot.cache);
 	struct rt_told told = { .gets = 0 };
-	struct rt_totals sum;
 
 	if (has_cache(mine))
 		told = look_at(mine);
@@ -181,10 +291,10 @@ tell(uint64_t now)
 		add_told(&told, 1);
 	}
 	mine->told = told;
-	sum = sum_up_locked(&depot);
+	record.depot = depot;
 	rt_heap_unlock();
 	hh_head_touch_at(now);
-	put(&sum);
+	hh_timeline_note(hh_head->h.live);
 }
 
 void
@@ -210,12 +320,14 @@ rt_record_leave(bool whole)
 
 	rt_record_pool = NULL;
 	atomic_store(&telling, false);
-	if (!whole)
+	record.sure = 0;
+	if (whole) {
+		tell_all();
+	} else {
 		record.sum = (struct rt_told){ .gets = 0 };
-	if (rt_record_wanted)
-		record.before = whole ? rt_heap_totals() : (struct rt_totals){
-		    .allocations = rt_heap.takes, .frees = rt_heap.gives,
-		    .failed = rt_heap.failed };
+		record.depot = (struct tlsf_kept){ .blocks = 0 };
+	}
+	record.before = counts();
 	if (!hh_head)
 		return;
 	hh_text_add(&path, hh_create_path());
@@ -243,13 +355,11 @@ rt_record_mark(const char *label)
 void
 rt_record_end(enum log_state state, int status)
 {
-	struct rt_totals sum;
-
 	if (!is_own_log())
 		return;
-	sum = rt_heap_totals();
-	if (sum.total && !atomic_exchange(&telling, true)) {
-		put(&sum);
+	if (!atomic_exchange(&telling, true)) {
+		if (tell_all())
+			hh_timeline_note(hh_head->h.live);
 		atomic_store(&telling, false);
 	}
 	if (!rt_sealed)

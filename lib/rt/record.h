@@ -3,9 +3,10 @@
  * more, if HEAPHOOK_OUTPUT is set; beside the tracker, its log has the
  * pool's figures.
  *
- * The figures of the pool are right after each call that came to the heap.
- * What the threads' caches served is told now and then, when a call comes to
- * the heap anyway, and at the end. */
+ * The figures of the pool are right after each call that came to the heap,
+ * and so is what is live but for what threads keep.  What their caches have
+ * served and keep is told now and then, when a call comes to the heap anyway,
+ * and at the end. */
 #ifndef RT_RECORD_H
 #define RT_RECORD_H
 
@@ -33,6 +34,9 @@ void rt_record_figures(void);
 /* No lock held, if one is wanted: what the calling thread has counted.  Makes
  * a forked child's log. */
 void rt_record_tell(void);
+
+/* Heap lock held: THREAD has a cache from now on. */
+void rt_record_meet(struct rt_thread *thread);
 
 /* Heap lock held: THREAD ends, its counts are the heap's now. */
 void rt_record_forget(struct rt_thread *thread);

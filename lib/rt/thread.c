@@ -88,7 +88,7 @@ make_locked(void)
 	if (!thread)
 		return NULL;
 	tlsf_cache_init(&thread->cache, rt_settings.thread_cache);
-	thread->told = (struct rt_told){ .gets = 0 };
+	rt_record_meet(thread);
 	return thread;
 }
 

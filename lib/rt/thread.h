@@ -9,7 +9,9 @@
 /* What a log has heard of a cache: see record.h. */
 struct rt_told {
 	uint64_t gets, puts;
-	uint64_t blocks, bytes;		/* kept, and the cache itself */
+	uint64_t blocks;		/* kept, and the cache itself */
+	uint64_t bytes, last, own;	/* of these: in magazines, the one
+					 * freed last, the cache's */
 	uint64_t ticks;			/* when */
 };
 
