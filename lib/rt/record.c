@@ -203,6 +203,21 @@ untold(void)
 	    record.sum.bytes + record.depot.bytes) + others * each;
 }
 
+/* Its last point, unless somebody adds one. */
+static void
+amend_timeline(int64_t live)
+{
+	uint32_t used = hh_head->h.timeline_used;
+	struct log_timeline_point *p = hh_head->timeline;
+
+	if (!used || atomic_load(&telling))
+		return;
+	p += used - 1;
+	p->live = live;
+	if (p->peak < live)
+		p->peak = live;
+}
+
 /* MORE: so much less may be live. */
 static void
 put_live(uint64_t live, uint64_t more)
@@ -215,6 +230,7 @@ put_live(uint64_t live, uint64_t more)
 		h->peak = h->live;
 		h->peak_ticks = hh_ticks();
 	}
+	amend_timeline(h->live);
 	if (record.sure < sure)
 		record.sure = sure;
 	/* All that was ever in use at once bounds what the program had. */
