@@ -93,19 +93,27 @@ find_in(const struct entry *table, size_t mask, uint64_t hash,
 	return 0;
 }
 
-/* False: there is no place near where it belongs. */
+/* False: there is no place near where it belongs.  One at the same address
+ * whose code is gone is such a place: who loads and unloads all day fills no
+ * table. */
 static bool
-keep(struct entry *table, size_t mask, uint64_t hash, uintptr_t pc,
+keep(unsigned level, struct entry *table, uint64_t hash, uintptr_t pc,
     uint64_t link)
 {
-	for (size_t i = hash, n = 0; n < PROBES; i++, n++) {
-		struct entry *e = &table[i & mask];
-		uint64_t none = 0;
+	size_t entries = entries_of(level);
 
-		if (!atomic_compare_exchange_strong(&e->pc, &none, pc))
-			continue;
-		atomic_store_explicit(&e->link, link, memory_order_release);
-		return true;
+	for (size_t i = hash, n = 0; n < PROBES; i++, n++) {
+		struct entry *e = &table[i & (entries - 1)];
+		uint64_t at = 0, gone = 0;
+
+		if (atomic_compare_exchange_strong(&e->pc, &at, pc)) {
+			atomic_store_explicit(&e->link, link,
+			    memory_order_release);
+			return atomic_fetch_add(&used[level], 1) < entries / 2;
+		}
+		if (at == pc
+		    && atomic_compare_exchange_strong(&e->link, &gone, link))
+			return true;
 	}
 	return false;
 }
@@ -116,11 +124,9 @@ insert(uint64_t hash, uint32_t caller, uintptr_t pc, uint32_t number)
 {
 	uint32_t level = atomic_load(&newest);
 	struct entry *table = level_at(level);
-	size_t entries = entries_of(level);
 
-	if (table && keep(table, entries - 1, hash, pc,
-	    (uint64_t)caller << 32 | number)
-	    && atomic_fetch_add(&used[level], 1) < entries / 2)
+	if (table && keep(level, table, hash, pc,
+	    (uint64_t)caller << 32 | number))
 		return;
 	if (level + 1 < LEVELS)
 		atomic_compare_exchange_strong(&newest, &level, level + 1);

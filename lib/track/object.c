@@ -13,7 +13,10 @@
 #include "frame.h"
 #include "unwind.h"
 
-enum { OBJECTS = 4096 };
+enum {
+	OBJECTS = 4096,
+	COMING = 1,		/* the end of one that is being put there */
+};
 
 struct object {
 	uintptr_t start;
@@ -24,8 +27,8 @@ struct object {
 	const char *name;	/* they go with it */
 };
 
-/* Those that the log knows.  Entries are only ever added; what is gone has
- * no end. */
+/* Those that the log knows.  What is gone has no end, and its entry is for
+ * another. */
 static struct object seen[OBJECTS];
 static _Atomic uint32_t seen_count;
 
@@ -244,13 +247,30 @@ is_seen(uintptr_t pc)
 	return false;
 }
 
+/* An entry of nobody; OBJECTS: there is none. */
+static uint32_t
+claim(void)
+{
+	uint32_t count = atomic_load(&seen_count), i;
+
+	for (i = 0; i < count && i < OBJECTS; i++) {
+		uintptr_t none = 0;
+
+		if (!seen[i].end && atomic_compare_exchange_strong(
+		    &seen[i].end, &none, COMING))
+			return i;
+	}
+	i = atomic_fetch_add(&seen_count, 1);
+	return i < OBJECTS ? i : OBJECTS;
+}
+
 /* Its end last: from then on others find it. */
 static void
 keep(const struct object *o)
 {
-	uint32_t i = atomic_fetch_add(&seen_count, 1);
+	uint32_t i = claim();
 
-	if (i >= OBJECTS)
+	if (i == OBJECTS)
 		return;
 	seen[i].start = o->start;
 	seen[i].tables = o->tables;
@@ -302,14 +322,15 @@ hh_object_check(struct hh_stream *s)
 	for (uint32_t i = 0; i < count && i < OBJECTS; i++) {
 		struct object *o = &seen[i];
 		uint64_t dt = hh_stream_since(s);
-		uintptr_t end = o->end;
+		uintptr_t end = o->end, start = o->start;
 
-		if (!end || is_still(o))
+		if (end <= COMING || is_still(o))
 			continue;
-		put_unload(s, o->start, dt);
+		put_unload(s, start, dt);
 		hh_unwind_forget();
-		hh_frame_forget_range(o->start, end);
-		o->end = 0;
+		hh_frame_forget_range(start, end);
+		/* Unless another has done so, and it is somebody else's. */
+		atomic_compare_exchange_strong(&o->end, &end, 0);
 	}
 }
 
