@@ -13,7 +13,8 @@
 #include "record.h"
 
 enum {
-	KEPT_PART = 20,		/* of the pool may be kept by all, 5 %, */
+	KEPT_PART = 20,		/* of the pool may be kept by all, 5 %, what
+				 * the caches take themselves included, */
 	SHARED_PART = 4,	/* and of that what is for any thread, at
 				 * least */
 };
@@ -106,7 +107,8 @@ rt_heap_unlock_slowly(void)
 void
 rt_heap_bound(void)
 {
-	uint64_t most = rt_heap.tlsf.total / KEPT_PART;
+	uint64_t most = rt_heap.tlsf.total / KEPT_PART
+	    - rt_heap.caches * sizeof(struct rt_thread);
 	uint64_t each = rt_settings.thread_cache, shared = most / SHARED_PART;
 
 	if (each && rt_heap.caches < (most - shared) / each)
@@ -118,25 +120,27 @@ rt_heap_bound(void)
 static void
 drain_locked(void)
 {
-	struct tlsf *t = &rt_heap.tlsf;
+	struct tlsf_cache *c = &rt_mine->cache;
 	struct tlsf_depot *d = &rt_heap.depot;
 
-	while (tlsf_cache_drain(&rt_mine->cache, d, t)
-	    || tlsf_cache_drain(&d->cache, d, t))
+	if (tlsf_cache_enter(c)) {
+		while (tlsf_cache_drain(c, d, &rt_heap.tlsf))
+			;
+		tlsf_cache_leave(c);
+	}
+	while (tlsf_cache_drain(&d->cache, d, &rt_heap.tlsf))
 		;
 	rt_thread_drain_orphans();
 }
 
+/* Not by way of the thread's cache, which is empty or busy. */
 static void *
 take_locked(unsigned label, size_t size)
 {
-	void *block;
+	uint32_t bytes = rt_heap.depot.bytes[label];
+	void *block = tlsf_take(&rt_heap.tlsf, label,
+	    bytes ? bytes - TLSF_OVERHEAD : size);
 
-	if (rt_heap.depot.bytes[label])
-		block = tlsf_cache_refill(&rt_mine->cache, &rt_heap.depot,
-		    &rt_heap.tlsf, label);
-	else
-		block = tlsf_take(&rt_heap.tlsf, label, size);
 	rt_heap.takes += block != NULL;
 	return block;
 }
@@ -252,22 +256,17 @@ rt_heap_refuse(const void *block)
 void
 rt_heap_settle(void)
 {
-	void *block = rt_mine->cache.pending;
+	struct tlsf_cache *c = &rt_mine->cache;
+	void *block;
 
-	rt_mine->cache.pending = NULL;
+	if (!tlsf_cache_enter(c))
+		return;
+	block = c->pending;
+	c->pending = NULL;
 	if (block)
 		rt_heap_give(block);
-}
-
-static void
-give_moved(void *block)
-{
-	struct tlsf_cache *c = &rt_mine->cache;
-
-	if (tlsf_cache_has_room(c, block) && tlsf_cache_accepts(block))
-		tlsf_cache_put(c, block);
 	else
-		rt_heap_give(block);
+		tlsf_cache_leave(c);
 }
 
 /* Labelled as a fresh block of SIZE would be that has this one's alignment. */
@@ -305,24 +304,48 @@ roomy(size_t usable, size_t size)
 	    * TLSF_ALIGN - TLSF_OVERHEAD;
 }
 
+/* Together with what is free before it, when nothing else is left: so its
+ * bytes are moved under the lock. */
+static void *
+slide_locked(void *block, size_t size)
+{
+	size_t align = tlsf_label_align(tlsf_header(block)->label);
+	void *slid = tlsf_realloc(&rt_heap.tlsf, block, align, size);
+
+	if (!slid)
+		return NULL;
+	if (rt_settings.thread_cache)
+		tlsf_header(slid)->label = (uint8_t)tlsf_label_resized(
+		    tlsf_header(slid)->label, tlsf_units(slid));
+	rt_heap.takes++;
+	rt_heap.gives++;
+	return slid;
+}
+
 /* The program's bytes are copied when the lock is free again. */
 void *
 rt_heap_move(void *block, size_t size)
 {
 	size_t usable = tlsf_usable(block);
-	void *moved;
+	void *moved, *slid;
 
 	if (!rt_heap_lock())
 		return NULL;
 	moved = take_elsewhere_locked(block, roomy(usable, size));
+	slid = moved ? NULL : slide_locked(block, size);
 	rt_heap_unlock();
+	if (slid)
+		return slid;
 	if (!moved)
 		moved = rt_heap_take_exhausted(label_of_moved(block, size),
 		    size);
 	if (!moved)
 		return NULL;
 	memcpy(moved, block, usable < size ? usable : size);
-	give_moved(block);
+	if (tlsf_cache_enter(&rt_mine->cache))
+		rt_heap_give(block);
+	else
+		rt_heap_give_past(block);
 	return moved;
 }
 

@@ -91,8 +91,11 @@ _Noreturn void rt_heap_refuse(const void *block);
 _Noreturn void rt_heap_twice(const void *block);
 
 /* BLOCK lies in the pool.  Stops the program if it is no block, or smashed.
- * In a handler that interrupted the lock's holder it is lost. */
+ * In a handler that interrupted the lock's holder it is lost.  The first by
+ * way of the calling thread's cache, which it has entered and leaves; the
+ * other past it. */
 void rt_heap_give(void *block);
+void rt_heap_give_past(void *block);
 
 /* BLOCK lies elsewhere.  Stops the program if it cannot be anybody's. */
 void rt_heap_foreign(const void *block);

@@ -5,6 +5,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <linux/futex.h>
+#include <sched.h>
 #include <sys/syscall.h>
 #include <time.h>
 
@@ -15,11 +16,14 @@
  * processor to us: it is offered back for a moment, as what waits in the
  * kernel for the lock is served in turn, a switch of threads for each call,
  * until nobody waits any more.  With more threads than processors that is
- * 100 times slower. */
+ * 100 times slower, and with hundreds it does not end.  So who has no
+ * priority to lend offers often, for longer each time. */
 enum {
 	LOOKS = 128,
 	OFFERS = 2,
+	OFFERS_OF_ORDINARY = 64,
 	OFFER_NS = 20 * 1000,
+	OFFER_MOST_NS = 1000 * 1000,
 	WAIT_NS = 50 * 1000 * 1000,
 };
 
@@ -78,9 +82,9 @@ futex(_Atomic uint32_t *word, int operation, const struct timespec *time)
 /* Asleep for a moment; nobody wakes us.  Not at the holder's word: the
  * kernel takes whoever waits there for one that inherits priority. */
 static void
-offer(struct rt_lock *lock)
+offer(struct rt_lock *lock, long ns)
 {
-	const struct timespec moment = { .tv_nsec = OFFER_NS };
+	const struct timespec moment = { .tv_nsec = ns };
 
 	futex(&lock->idle, FUTEX_WAIT, &moment);
 }
@@ -99,6 +103,37 @@ wait_a_while(struct rt_lock *lock)
 	return futex(&lock->holder, FUTEX_LOCK_PI, &until) == 0 || try(lock);
 }
 
+static bool
+is_ordinary(void)
+{
+	switch (hh_sys_call(SYS_sched_getscheduler, 0, 0, 0, 0, 0, 0)) {
+	case SCHED_OTHER:
+	case SCHED_BATCH:
+	case SCHED_IDLE:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* All that can be done without lining up. */
+static bool
+wait_aside(struct rt_lock *lock)
+{
+	long ns = OFFER_NS;
+
+	for (int i = 0; i < OFFERS_OF_ORDINARY; i++) {
+		if (watch(lock))
+			return true;
+		if (i == OFFERS && !is_ordinary())
+			return false;
+		offer(lock, ns);
+		if (i >= OFFERS && ns < OFFER_MOST_NS)
+			ns += ns / 2;
+	}
+	return false;
+}
+
 bool
 rt_lock_is_mine(const struct rt_lock *lock)
 {
@@ -113,11 +148,8 @@ rt_lock_wait(struct rt_lock *lock)
 		rt_tid = (uint32_t)hh_sys_gettid();
 	if (rt_lock_is_mine(lock))
 		return false;
-	for (int i = 0; i < OFFERS; i++) {
-		if (watch(lock))
-			return true;
-		offer(lock);
-	}
+	if (wait_aside(lock))
+		return true;
 	while (!wait_a_while(lock))
 		;
 	atomic_thread_fence(memory_order_acquire);

@@ -44,13 +44,27 @@ label_for(size_t align, size_t size)
 	    ? tlsf_label(size) : 0;
 }
 
+/* What the calling thread keeps; else NULL. */
+static inline void *
+get(unsigned label)
+{
+	struct tlsf_cache *c = &rt_mine->cache;
+	void *block;
+
+	if (!tlsf_cache_enter(c))
+		return NULL;
+	block = tlsf_cache_get(c, label);
+	tlsf_cache_leave(c);
+	return block;
+}
+
 static COLD void *
 take_first(unsigned label, size_t size)
 {
 	void *block;
 
 	rt_thread_begin();
-	block = tlsf_cache_get(&rt_mine->cache, label);
+	block = get(label);
 	return block ? block : rt_heap_take(label, size);
 }
 
@@ -83,7 +97,7 @@ malloc_quickly(size_t size)
 {
 	if (!likely(size <= LABEL_MOST))
 		return NULL;
-	return tlsf_cache_get(&rt_mine->cache, tlsf_label(size));
+	return get(tlsf_label(size));
 }
 
 void *
@@ -92,6 +106,39 @@ hh_backend_malloc(size_t size)
 	void *block = malloc_quickly(size);
 
 	return likely(block) ? block : malloc_slowly(size);
+}
+
+/* BLOCK is left for the next call; what is put is the one before.  False, and
+ * nothing done, in a thread without a cache, and in a handler that interrupts
+ * it. */
+static inline bool
+keep(struct tlsf_cache *c, void *block)
+{
+	void *before;
+
+	if (!likely(tlsf_cache_enter(c)))
+		return false;
+	before = tlsf_cache_defer(c, block);
+	if (likely(before)) {
+		if (!likely(tlsf_cache_has_room(c, before))) {
+			rt_heap_give(before);
+			return true;
+		}
+		if (!likely(tlsf_cache_accepts(c, before)))
+			rt_heap_refuse(before);
+		tlsf_cache_put(c, before);
+	}
+	tlsf_cache_leave(c);
+	return true;
+}
+
+static SLOW void
+give(void *block)
+{
+	if (rt_mine == &rt_thread_new)
+		rt_thread_begin();
+	if (!keep(&rt_mine->cache, block))
+		rt_heap_give_past(block);
 }
 
 static COLD void
@@ -104,40 +151,20 @@ free_slowly(void *block)
 		hh_real.free(block);
 		return;
 	}
-	if (rt_mine == &rt_thread_new)
-		rt_thread_begin();
 	if (block == rt_mine->cache.pending)
 		rt_heap_twice(block);
-	if (rt_mine != &rt_thread_none)
-		block = tlsf_cache_defer(&rt_mine->cache, block);
-	if (block)
-		rt_heap_give(block);
+	give(block);
 }
 
-/* BLOCK is left for the next call; what is put is the one before.  Who keeps
- * nothing gives it at once. */
 void
 hh_backend_free(void *block)
 {
 	struct tlsf_cache *c = &rt_mine->cache;
-	void *before = c->pending;
 
-	if (!likely(rt_pool_owns_first(block) && before != block))
+	if (!likely(rt_pool_owns_first(block) && block != c->pending))
 		free_slowly(block);
-	else if (likely(before)) {
-		before = tlsf_cache_defer(c, block);
-		if (!likely(before))
-			return;
-		if (!likely(tlsf_cache_has_room(c, before)))
-			rt_heap_give(before);
-		else if (likely(tlsf_cache_accepts(before)))
-			tlsf_cache_put(c, before);
-		else
-			rt_heap_refuse(before);
-	} else if (c == &rt_thread_none.cache)
-		rt_heap_give(block);
-	else
-		free_slowly(block);
+	else if (!likely(keep(c, block)))
+		give(block);
 }
 
 /* Themselves what the program calls: see entry.c.  Not called from here, as
@@ -284,7 +311,7 @@ hh_backend_memalign(enum hh_call call, size_t align, size_t size, int *error)
 	if (!likely(is_settled(align)))
 		return memalign_slowly(call, align, size, error);
 	label = label_for(align, size);
-	block = tlsf_cache_get(&rt_mine->cache, label);
+	block = get(label);
 	if (likely(block))
 		return block;
 	return likely(rt_mine != &rt_thread_new)

@@ -35,13 +35,20 @@ leave(void)
 		leave_slowly();
 }
 
+/* Past a cache that is busy: a handler of its thread's interrupted it. */
 INLINE void *
 take_locked(unsigned label, size_t size)
 {
-	return rt_heap.depot.bytes[label]
-	    ? exchange_take(&rt_mine->cache, &rt_heap.depot, &rt_heap.tlsf,
-	        label)
-	    : tlsf_take(&rt_heap.tlsf, label, size);
+	struct tlsf_cache *c = &rt_mine->cache;
+	uint32_t bytes = rt_heap.depot.bytes[label];
+	void *block;
+
+	if (!bytes || !tlsf_cache_enter(c))
+		return tlsf_take(&rt_heap.tlsf, label,
+		    bytes ? bytes - TLSF_OVERHEAD : size);
+	block = exchange_take(c, &rt_heap.depot, &rt_heap.tlsf, label);
+	tlsf_cache_leave(c);
+	return block;
 }
 
 void *
@@ -62,10 +69,27 @@ rt_heap_take(unsigned label, size_t size)
 void
 rt_heap_give(void *block)
 {
+	struct tlsf_cache *c = &rt_mine->cache;
+
+	if (!rt_heap_lock()) {
+		tlsf_cache_leave(c);
+		return;
+	}
+	rt_heap.gives++;
+	exchange_give(c, &rt_heap.depot, &rt_heap.tlsf, block);
+	tlsf_cache_leave(c);
+	leave();
+}
+
+void
+rt_heap_give_past(void *block)
+{
+	if (!tlsf_is(block, TLSF_USED))
+		rt_heap_refuse(block);
 	if (!rt_heap_lock())
 		return;
 	rt_heap.gives++;
-	exchange_give(&rt_mine->cache, &rt_heap.depot, &rt_heap.tlsf, block);
+	give(&rt_heap.tlsf, block);
 	leave();
 }
 

@@ -7,8 +7,9 @@
 #include "heap.h"
 #include "record.h"
 
-/* A cache is not worth its own size in a pool that is not many times that. */
-enum { POOL_PER_CACHE = 32 };
+/* What the caches take themselves is so small a part of the pool; threads that
+ * come later have none. */
+enum { CACHES_PART = 32 };
 
 struct rt_thread rt_thread_new, rt_thread_none;
 _Thread_local struct rt_thread *rt_mine = &rt_thread_new;
@@ -81,9 +82,10 @@ make_locked(void)
 
 	if (thread) {
 		unlink_locked(thread);
+		thread->cache.idle = true;
 		return thread;
 	}
-	if (rt_heap.tlsf.total / POOL_PER_CACHE >= sizeof *thread)
+	if (rt_heap.caches < rt_heap.tlsf.total / CACHES_PART / sizeof *thread)
 		thread = tlsf_malloc(&rt_heap.tlsf, sizeof *thread);
 	if (!thread)
 		return NULL;

@@ -74,7 +74,7 @@ init(struct tlsf_cache *c, uint64_t most, const struct length *plain,
 
 	memset(c->magazines, 0, sizeof c->magazines);
 	c->pending = NULL;
-	c->turn = 0;
+	c->idle = true;
 	c->granted = c->gets = 0;
 	c->moved = 0;
 	c->most = most;
@@ -82,6 +82,8 @@ init(struct tlsf_cache *c, uint64_t most, const struct length *plain,
 	for (unsigned label = 2; label < LABEL_ALIGNED; label++) {
 		struct tlsf_magazine *m = &c->magazines[label];
 
+		c->units[label] = (uint16_t)((bytes_of(label) + TLSF_ALIGN - 1)
+		    / TLSF_ALIGN);
 		m->top = m->first = m->end = (uint16_t)first;
 		first += slots_of(label < LABEL_PLAIN ? plain : aligned,
 		    label);

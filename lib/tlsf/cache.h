@@ -31,7 +31,6 @@ enum {
 	LABEL_UNITS = 2048,	/* in the biggest that is kept, of 16 bytes */
 	LABEL_MOST = LABEL_UNITS * TLSF_ALIGN - TLSF_OVERHEAD,
 	LABEL_PLAIN = 73,	/* below: by size */
-	LABEL_NEAR = 4,		/* to 56 bytes: a block ends near its header */
 
 	LABEL_ALIGN_LOG2 = 5,	/* alignments from 32 ... */
 	LABEL_ALIGNS = 8,	/* ... to 4096 */
@@ -62,10 +61,11 @@ struct tlsf_magazine {
 
 struct tlsf_cache {
 	struct tlsf_magazine magazines[LABELS];
+	uint16_t units[LABELS];	/* that a block has at least */
 	uint64_t granted;	/* bytes of blocks that fit into it */
 	uint64_t most;		/* what granted may become */
 	void *pending;		/* freed last, and not looked at yet; or NULL */
-	uint64_t turn;		/* changes with pending */
+	bool idle;		/* see tlsf_cache_enter() */
 	uint64_t gets;		/* that it served */
 	int64_t moved;		/* blocks that came not by a put, less those
 				 * that went not by a get */
@@ -186,8 +186,8 @@ tlsf_roomy(uint64_t had, uint64_t units)
 void tlsf_cache_init(struct tlsf_cache *c, uint64_t most);
 void tlsf_depot_init(struct tlsf_depot *d, uint64_t most);
 
-/* All of them may be granted MOST from now on, which is not less, and the
- * depot itself SHARED of that: what it has beyond goes as it is fetched. */
+/* All of them may be granted MOST from now on, and the depot itself SHARED of
+ * that: what it has beyond goes as it is fetched. */
 void tlsf_depot_bound(struct tlsf_depot *d, uint64_t most, uint64_t shared);
 
 /* A block that serves LABEL, marked as used; NULL when none is kept. */
@@ -209,16 +209,18 @@ tlsf_cache_get(struct tlsf_cache *c, unsigned label)
 	return block;
 }
 
-/* Whether BLOCK may be kept.  Who writes beyond a block smashes the header
- * behind it: where that is near it is looked at, else when the heap comes by.
- * No branch, for sizes are hard to guess: where it is far, its own will do. */
+/* Whether BLOCK may be kept by C, whose slots its label is one of: the program
+ * has it, it is as big as its label says, and nobody wrote beyond it, into the
+ * header behind. */
 static inline bool
-tlsf_cache_accepts(const void *block)
+tlsf_cache_accepts(const struct tlsf_cache *c, const void *block)
 {
-	size_t near = -(size_t)(tlsf_header(block)->label <= LABEL_NEAR);
+	size_t bytes = tlsf_to_next(block);
+	size_t beyond = bytes / TLSF_ALIGN
+	    - c->units[tlsf_header(block)->label];
 
-	return tlsf_is(block, TLSF_USED)
-	    && tlsf_is_sound(block, tlsf_to_next(block) & near);
+	return tlsf_is(block, TLSF_USED) && beyond < LABEL_UNITS
+	    && tlsf_is_sound(block, bytes);
 }
 
 /* Whatever BLOCK is. */
@@ -249,20 +251,30 @@ tlsf_cache_put(struct tlsf_cache *c, void *block)
 static inline void *
 tlsf_cache_defer(struct tlsf_cache *c, void *block)
 {
-	uint64_t turn = c->turn;
-	void *before;
+	void *before = c->pending;
 
 	__builtin_prefetch(tlsf_header(block), 1);
-	atomic_signal_fence(memory_order_seq_cst);
-	before = c->pending;
 	c->pending = block;
-	atomic_signal_fence(memory_order_seq_cst);
-	/* A signal handler that freed came between: it has put what we have
-	 * from there, and what it left there is lost. */
-	if (__builtin_expect(c->turn != turn, 0))
-		return NULL;
-	c->turn = turn + 1;
 	return before;
+}
+
+/* False in a signal handler that interrupted who has entered: it goes past the
+ * cache then.  One that is all zeros nobody enters. */
+static inline bool
+tlsf_cache_enter(struct tlsf_cache *c)
+{
+	if (__builtin_expect(!c->idle, 0))
+		return false;
+	c->idle = false;
+	atomic_signal_fence(memory_order_seq_cst);
+	return true;
+}
+
+static inline void
+tlsf_cache_leave(struct tlsf_cache *c)
+{
+	atomic_signal_fence(memory_order_seq_cst);
+	c->idle = true;
 }
 
 /* The same when the magazine is empty or full, from and to the depot, else

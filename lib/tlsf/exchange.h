@@ -111,15 +111,15 @@ exchange_give(struct tlsf_cache *c, struct tlsf_depot *d, struct tlsf *t,
 
 	if (!tlsf_is(block, TLSF_USED))
 		return refuse(t, block);
-	if (m->end != m->last && bytes <= c->most - c->granted
-	    && bytes <= d->most - d->granted) {
-		if (!tlsf_cache_accepts(block))
+	if (m->end != m->last && c->granted + bytes <= c->most
+	    && d->granted + bytes <= d->most) {
+		if (!tlsf_cache_accepts(c, block))
 			return refuse(t, block);
 		tlsf_cache_keep(c, d, block);
 		return TLSF_FINE;
 	}
 	if (shared->top != shared->end || widen(&d->cache, d, label)) {
-		if (!tlsf_cache_accepts(block))
+		if (!tlsf_cache_accepts(c, block))
 			return refuse(t, block);
 		if (tlsf_cache_pass_on(c, d, block))
 			return TLSF_FINE;

@@ -140,6 +140,14 @@ underflow(char *b)
 	free(b);
 }
 
+/* One byte of the block's own header. */
+static void
+header(char *b)
+{
+	b[byte % HEADER - HEADER] ^= 0x41;
+	free(b);
+}
+
 static void
 middle(char *b)
 {
@@ -181,6 +189,7 @@ static const struct {
 	{ "twice_from_elsewhere", twice_from_elsewhere },
 	{ "resize_freed", resize_freed },
 	{ "underflow", underflow },
+	{ "header", header },
 	{ "middle", middle },
 	{ "odd", odd },
 	{ "stack", stack },

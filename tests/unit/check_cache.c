@@ -143,8 +143,9 @@ give(struct user *u, struct block *b)
 {
 	look_at_paint(u, b, b->size);
 	u->frees++;
-	say(u, tlsf_cache_accepts(b->at), "a sound block is not accepted");
 	if (tlsf_cache_has_room(&u->cache, b->at)) {
+		say(u, tlsf_cache_accepts(&u->cache, b->at),
+		    "a sound block is not accepted");
 		tlsf_cache_put(&u->cache, b->at);
 	} else {
 		pthread_mutex_lock(&lock);
@@ -399,6 +400,32 @@ END_TEST
 
 /* One thread alone has filled what is exchanged; then others come, and with
  * them its bound is lowered: what they take of it becomes theirs to keep. */
+START_TEST(a_bound_that_shrinks_holds)
+{
+	enum { LABEL = 5, COUNT = 20 };
+	struct tlsf_cache *c = &users[0].cache;
+	const struct tlsf_magazine *m = &c->magazines[LABEL];
+	void *blocks[COUNT];
+
+	begin(1 << 20, 8 << 20);
+	for (unsigned i = 0; i < COUNT; i++)
+		blocks[i] = tlsf_take(&t, LABEL, tlsf_label_size(LABEL));
+	tlsf_cache_spill(c, &depot, &t, blocks[0]);
+	tlsf_depot_bound(&depot, 1, 1);
+	for (unsigned i = 1; i < COUNT; i++) {
+		if (tlsf_cache_has_room(c, blocks[i]))
+			tlsf_cache_put(c, blocks[i]);
+		else
+			tlsf_cache_spill(c, &depot, &t, blocks[i]);
+		ck_assert_uint_le(m->top, m->end);
+		ck_assert_uint_le(m->end, m->first + CACHE_FIRST);
+	}
+	while (tlsf_cache_drain(c, &depot, &t))
+		;
+	ck_assert_uint_eq(t.blocks, 0);
+}
+END_TEST
+
 START_TEST(what_is_exchanged_makes_room_for_threads)
 {
 	enum { COUNT = 4 * DEPOT_SLOTS, LABEL = 30 };
@@ -495,6 +522,7 @@ add(TCase *tests)
 	tcase_add_loop_test(tests, caches_interleaved_lose_nothing, 0, count);
 	tcase_add_loop_test(tests, eight_threads_lose_nothing, 0, count);
 	tcase_add_test(tests, what_is_exchanged_makes_room_for_threads);
+	tcase_add_test(tests, a_bound_that_shrinks_holds);
 	tcase_add_test(tests, a_label_serves_what_it_is_for);
 	tcase_add_test(tests, a_resized_label_promises_what_is_there);
 	tcase_add_test(tests, what_grows_has_room_and_not_too_much);
