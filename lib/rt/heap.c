@@ -133,7 +133,17 @@ drain_locked(void)
 	rt_thread_drain_orphans();
 }
 
-/* Not by way of the thread's cache, which is empty or busy. */
+/* The label of blocks like LABEL's that are just as big as they must be. */
+static unsigned
+unkept(unsigned label)
+{
+	size_t align = tlsf_label_align(label);
+
+	return align > TLSF_ALIGN ? tlsf_label_aligned(align, SIZE_MAX) : 0;
+}
+
+/* Not by way of the thread's cache, which is empty or busy.  When there is no
+ * room for what would be kept, what was asked for will do. */
 static void *
 take_locked(unsigned label, size_t size)
 {
@@ -141,6 +151,8 @@ take_locked(unsigned label, size_t size)
 	void *block = tlsf_take(&rt_heap.tlsf, label,
 	    bytes ? bytes - TLSF_OVERHEAD : size);
 
+	if (!block && bytes)
+		block = tlsf_take(&rt_heap.tlsf, unkept(label), size);
 	rt_heap.takes += block != NULL;
 	return block;
 }
@@ -180,13 +192,12 @@ give_up(size_t size)
 static void *
 grow(unsigned label, size_t size, struct rt_growth *g)
 {
-	size_t bytes = tlsf_label_size(label) ? tlsf_label_size(label) : size;
 	void *block = take_at_last(label, size);
 
 	g->count = 0;
 	if (block
 	    || !rt_pool_plan(rt_settings.additional, tlsf_label_align(label),
-	        bytes, g)
+	        size, g)
 	    || !rt_pool_get(g) || !rt_heap_lock())
 		return block;
 	rt_pool_add(&rt_heap.tlsf, g);
