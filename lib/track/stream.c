@@ -58,6 +58,13 @@ hh_stream_at(uint32_t i)
 	return i < atomic_load(&made) ? stream_at(i) : NULL;
 }
 
+static void
+end_room(struct hh_stream *s)
+{
+	*hh_stream_limit(s) = NULL;
+	*hh_stream_near(s) = NULL;
+}
+
 /* Without the kernel's help (before Linux 4.14) libc tells of forks. */
 static void
 wipe(void)
@@ -66,7 +73,7 @@ wipe(void)
 
 	atomic_store(fate, FATE_UNKNOWN);
 	for (uint32_t i = 0; i < count; i++)
-		*hh_stream_limit(stream_at(i)) = NULL;
+		end_room(stream_at(i));
 }
 
 static void
@@ -233,7 +240,7 @@ static void
 forget_streams(void)
 {
 	for (uint32_t i = 0; hh_stream_at(i); i++) {
-		*hh_stream_limit(stream_at(i)) = NULL;
+		end_room(stream_at(i));
 		memset(stream_at(i), 0, sizeof(struct hh_stream));
 	}
 	hh_mine = &nobody.streams[0];

@@ -36,6 +36,7 @@ enum {
 	/* Not at the very same place in its page as what is written in the
 	 * first half: processors take such addresses for one at first. */
 	STREAM_LIMIT = STREAM_HALF + STREAM_BYTES - (int)sizeof(void *),
+	STREAM_NEAR = STREAM_LIMIT - (int)sizeof(void *),
 
 	/* With one thread order needs no time, and reading the clock costs
 	 * more than all the rest.  It is read when the thread has been away,
@@ -58,7 +59,6 @@ struct hh_stream {
 	uint64_t headroom;		/* see count.h, as the next three */
 	uint64_t headroom_most;
 	uint32_t allocations, frees;
-	unsigned char *near;		/* what the limit is when not busy */
 
 	int64_t top;			/* see count.h */
 	unsigned char *end;		/* of the slot; NULL: no events */
@@ -103,6 +103,14 @@ hh_stream_limit(struct hh_stream *s)
 	return (unsigned char *volatile *)((char *)s + STREAM_LIMIT);
 }
 
+/* What the limit is when not busy.  Beside it, so that a child whose fork came
+ * in the middle of an event finds no room after that either. */
+static inline unsigned char **
+hh_stream_near(struct hh_stream *s)
+{
+	return (unsigned char **)(void *)((char *)s + STREAM_NEAR);
+}
+
 /* What the thread's stacks are compared with, beside that limit: a forked
  * child has none. */
 static inline struct hh_walks **
@@ -144,7 +152,7 @@ static inline void
 hh_stream_unbar(struct hh_stream *s)
 {
 	atomic_signal_fence(memory_order_seq_cst);
-	*hh_stream_limit(s) = s->near;
+	*hh_stream_limit(s) = *hh_stream_near(s);
 }
 
 /* How far events may go untimed from here; at least a place, so that the
@@ -153,11 +161,12 @@ static inline void
 hh_stream_set_near(struct hh_stream *s)
 {
 	unsigned char *most = s->end - STREAM_SLACK;
+	unsigned char *near = s->end ? s->w.at : NULL;
 
-	s->near = s->end ? s->w.at : NULL;
-	if (s->end && hh_mode == 0 && !s->sparse && s->w.at < most)
-		s->near = most - s->w.at < TIME_EVERY_BYTES ? most
-		    : s->w.at + TIME_EVERY_BYTES;
+	if (near && hh_mode == 0 && !s->sparse && near < most)
+		near = most - near < TIME_EVERY_BYTES ? most
+		    : near + TIME_EVERY_BYTES;
+	*hh_stream_near(s) = near;
 }
 
 /* Ticks since the last event that had its time, 0 if the clock slipped. */
