@@ -337,11 +337,11 @@ rt_record_leave(bool whole)
 	rt_record_pool = NULL;
 	atomic_store(&telling, false);
 	record.sure = 0;
-	if (whole) {
-		tell_all();
-	} else {
+	if (!whole) {
 		record.sum = (struct rt_told){ .gets = 0 };
 		record.depot = (struct tlsf_kept){ .blocks = 0 };
+	} else if (rt_record_wanted) {
+		tell_all();
 	}
 	record.before = counts();
 	if (!hh_head)

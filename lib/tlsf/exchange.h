@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a call does that the thread's cache cannot serve, compiled into who
- * holds the lock: the calls within would be a tenth of its instructions. */
+ * holds the lock: the calls within would be a twentieth of its instructions. */
 #ifndef TLSF_EXCHANGE_H
 #define TLSF_EXCHANGE_H
 
