@@ -93,7 +93,8 @@ class Chunk:
         at += stacks
         step = int.from_bytes(self.data[at:at + steps], "little")
         self.last = self.last + unzigzag(step) & M64
-        usable = usable_of(self.rule, size)
+        usable = usable_of(self.rule, size & 0x7fff) + (size >> 15) * 16
+        size &= 0x7fff
         assert kind == FREE or self.rule in (1, 2)
         fields = () if kind == FREE else (size, usable)
         return kind, (self.last * 16 & M64,) + fields, at + steps

@@ -13,8 +13,9 @@
  *          bit  7    there is a time step
  *
  * The time step is ticks in two bytes; without it the event is as late as
- * the one before.  The size, which free never has, is two bytes.  The stack is
- * the number of its innermost frame, without it unknown.  The address step
+ * the one before.  The size, which free never has, is two bytes; their top
+ * bit says that the block has LOG_SPARE_BYTES more than expected.  The stack
+ * is the number of its innermost frame, without it unknown.  The address step
  * is from the last address of the chunk, over 16, zigzag (0 -1 1 -2 as
  * 0 1 2 3).  All are little-endian.
  *
@@ -84,6 +85,8 @@ enum log_call {
 
 enum {
 	LOG_AGAIN = 7,		/* for the bytes of the address step */
+	LOG_SIZE_BITS = 15,	/* of a short form, with what is spare above */
+	LOG_SPARE_BYTES = 1 << 4,	/* a rest that is too small for a block */
 	LOG_LONG_MAX = 2 + 255,
 	LOG_FRAMES_MOST = (1 << 24) - 1,	/* numbers of three bytes */
 	LOG_BUILD_ID_MOST = 32,
@@ -159,11 +162,26 @@ log_is_short(const struct log_writer *w, uint64_t address, uint64_t size,
 {
 	uint64_t z = log_zigzag((address >> 4) - w->last);
 
-	return !((address & 15) | size >> 16 | dt >> 16 | z >> 48);
+	return !((address & 15) | size >> LOG_SIZE_BITS | dt >> 16 | z >> 48);
+}
+
+/* Whether SPARE, how much more is usable than expected, has one too. */
+static inline bool
+log_is_spare(uint64_t spare)
+{
+	return !(spare & ~(uint64_t)LOG_SPARE_BYTES);
+}
+
+/* Both as the two bytes of size. */
+static inline uint64_t
+log_short_size(uint64_t size, uint64_t spare)
+{
+	return size | spare << (LOG_SIZE_BITS - 4);
 }
 
 /* Store the short form of an event that has one.  LOG_EVENT_ROOM bytes must
- * be free at w->at.  SIZE is 0 for free; DT, in ticks, is stored if TIMED.
+ * be free at w->at.  SIZE is of log_short_size(), 0 for free; DT, in ticks, is
+ * stored if TIMED.
  * What is at once given up, or served again, needs no address, and if it is
  * served as it was, no size.
  *

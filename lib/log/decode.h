@@ -66,6 +66,7 @@ log_get_short_at(struct log_reader *r, const unsigned char *at,
     struct log_event *e)
 {
 	struct log_short f;
+	uint64_t size;
 	size_t bytes;
 
 	if (!log_short_of(*at++, &f))
@@ -76,10 +77,11 @@ log_get_short_at(struct log_reader *r, const unsigned char *at,
 	e->kind = (enum log_kind)(r->at[0] & 3);
 	r->ticks += log_get_part(at, f.time);
 	at += f.time;
-	e->size = f.again ? r->size : log_get_part(at, f.size);
+	size = f.again ? r->size : log_get_part(at, f.size);
 	at += f.size;
 	if (f.size && !f.step)
-		r->size = e->size;
+		r->size = size;
+	e->size = size & ((1 << LOG_SIZE_BITS) - 1);
 	e->stack = (uint32_t)log_get_part(at, f.stack);
 	r->last += log_unzigzag(log_get_part(at + f.stack, f.step));
 	r->at += bytes;
@@ -89,7 +91,8 @@ log_get_short_at(struct log_reader *r, const unsigned char *at,
 	e->align = 0;
 	e->call = e->kind == LOG_FREE ? LOG_CALL_FREE
 	    : e->kind == LOG_MALLOC ? LOG_CALL_MALLOC : LOG_CALL_CALLOC;
-	e->usable = log_usable_expected(r->usable_rule, e->size);
+	e->usable = log_usable_expected(r->usable_rule, e->size)
+	    + (size >> LOG_SIZE_BITS) * LOG_SPARE_BYTES;
 	return 1;
 }
 

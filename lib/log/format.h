@@ -288,7 +288,8 @@ log_usable_step(uint64_t chunk)
 	return UINT64_C(1) << (60 - __builtin_clzll(chunk - 1));
 }
 
-/* What the rule expects; the recorder stores only what differs. */
+/* What the rule expects; the recorder stores only what differs.  Without a
+ * rule, what no block has, nor nearly. */
 static inline uint64_t
 log_usable_expected(uint32_t rule, uint64_t size)
 {
@@ -297,7 +298,7 @@ log_usable_expected(uint32_t rule, uint64_t size)
 	if (rule == LOG_USABLE_TLSF)
 		step = log_usable_step(chunk);
 	else if (rule != LOG_USABLE_GLIBC)
-		return UINT64_MAX;
+		return INT64_MAX;
 	chunk = (chunk + step - 1) & ~(step - 1);
 	return (chunk < 32 ? 32 : chunk) - 8;
 }

@@ -101,14 +101,15 @@ put_alloc(struct note *n, const struct got *g)
 {
 	enum log_kind kind = g->call == LOG_CALL_CALLOC ? LOG_CALLOC
 	    : LOG_MALLOC;
+	uint64_t spare = g->usable
+	    - log_usable_expected(hh_head->h.usable_rule, g->size);
 
 	if (!records(n) || hh_mode & HH_PAUSED)
 		return;
-	if (g->call <= LOG_CALL_CALLOC && g->usable
-	    == log_usable_expected(hh_head->h.usable_rule, g->size)
+	if (g->call <= LOG_CALL_CALLOC && log_is_spare(spare)
 	    && log_is_short(&n->s->w, address(g->block), g->size, n->dt)) {
-		log_put_stacked(&n->s->w, kind, address(g->block), g->size,
-		    n->dt, n->stack);
+		log_put_stacked(&n->s->w, kind, address(g->block),
+		    log_short_size(g->size, spare), n->dt, n->stack);
 		put_took(n);
 		return;
 	}

@@ -24,6 +24,7 @@
 
 static_assert((int)HH_PVALLOC == (int)LOG_CALL_PVALLOC
     && (int)HH_BRK == (int)LOG_CALL_BRK, "the same calls");
+static_assert(TIME_BIG_BYTES <= 1 << LOG_SIZE_BITS, "untimed ones are short");
 
 bool hh_usable_ruled;
 
@@ -53,11 +54,13 @@ tell_and_unbar(void *block)
  * same stream and left it whole: nothing that was read there is used here,
  * and there is slack for what it put down. */
 static HOT void *
-put_alloc(struct hh_stream *s, enum log_kind kind, void *block, size_t size)
+put_alloc(struct hh_stream *s, enum log_kind kind, void *block, size_t size,
+    size_t spare)
 {
 	hh_stream_bar(s);
-	log_put_short(&s->w, kind, (uintptr_t)block, size, false, 0);
-	if (!likely(hh_count_alloc(s, hh_usable_expected(size))))
+	log_put_short(&s->w, kind, (uintptr_t)block,
+	    log_short_size(size, spare), false, 0);
+	if (!likely(hh_count_alloc(s, hh_usable_expected(size) + spare)))
 		return tell_and_unbar(block);
 	hh_stream_unbar(s);
 	return block;
@@ -89,27 +92,48 @@ enter(void)
 	return NULL;
 }
 
+/* How much more than expected a block has: not log_is_spare() if it is a
+ * mapping.  Another allocator's blocks have no such word: not while hh_mode is
+ * HH_OPAQUE. */
+static HOT size_t
+spare_of(const void *block, size_t size)
+{
+	return (hh_usable_word(block) & ~(size_t)HH_CHUNK_OTHER_FLAGS)
+	    - hh_usable_chunk(size);
+}
+
+static HOT size_t
+usable_of_word(const void *block)
+{
+	return (hh_usable_word(block) & ~(size_t)7) - HH_CHUNK_WORD;
+}
+
 /* What has a short form, in that, with its time DT, and into the slot with
  * what it counts.  For free SIZE and STACK are 0. */
 static HOT bool
 put_timed(struct hh_stream *s, enum log_kind kind, void *block, size_t size,
-    size_t usable, uint64_t dt, uint32_t stack)
+    uint64_t dt, uint32_t stack)
 {
-	if (!likely(log_is_short(&s->w, (uintptr_t)block, size, dt)))
+	size_t spare = kind == LOG_FREE ? 0 : spare_of(block, size);
+
+	if (!likely(log_is_spare(spare))
+	    || !likely(log_is_short(&s->w, (uintptr_t)block, size, dt)))
 		return false;
+	size = log_short_size(size, spare);
 	if (stack)
 		log_put_stacked(&s->w, kind, (uintptr_t)block, size, dt,
 		    stack);
 	else
 		log_put_short(&s->w, kind, (uintptr_t)block, size, true, dt);
-	if (!likely(hh_count_at_once(s, kind != LOG_FREE, usable)))
+	if (!likely(hh_count_at_once(s, kind != LOG_FREE,
+	    usable_of_word(block))))
 		hh_count_tell(s);
 	return true;
 }
 
 /* Among threads each event has its time; the limit stays behind. */
 static HOT bool
-put_among(enum log_kind kind, void *block, size_t size, size_t usable)
+put_among(enum log_kind kind, void *block, size_t size)
 {
 	struct hh_stream *s = enter();
 	uint64_t now;
@@ -118,7 +142,7 @@ put_among(enum log_kind kind, void *block, size_t size, size_t usable)
 	if (!s)
 		return false;
 	now = hh_ticks();
-	done = put_timed(s, kind, block, size, usable,
+	done = put_timed(s, kind, block, size,
 	    likely(now > s->w.ticks) ? now - s->w.ticks : 0, 0);
 	hh_stream_unbar(s);
 	return done;
@@ -126,35 +150,18 @@ put_among(enum log_kind kind, void *block, size_t size, size_t usable)
 
 /* Alone, this is one of those that have; so is each that has a stack. */
 static COLD bool
-put_alone(enum log_kind kind, void *block, size_t size, size_t usable,
-    uint32_t stack)
+put_alone(enum log_kind kind, void *block, size_t size, uint32_t stack)
 {
 	struct hh_stream *s = hh_mode & ~HH_AMONG ? NULL : enter();
 	bool done;
 
 	if (!s)
 		return false;
-	done = put_timed(s, kind, block, size, usable, hh_stream_clock(s),
-	    stack);
+	done = put_timed(s, kind, block, size, hh_stream_clock(s), stack);
 	hh_count_sync(s);
 	hh_stream_set_near(s);
 	hh_stream_unbar(s);
 	return done;
-}
-
-/* Not a mapping, and no byte more or less than expected.  Another allocator's
- * blocks have no such word: not while hh_mode is HH_OPAQUE. */
-static HOT bool
-follows_rule(const void *block, size_t size)
-{
-	return ((hh_usable_word(block) ^ hh_usable_chunk(size))
-	    & ~(size_t)HH_CHUNK_OTHER_FLAGS) == 0;
-}
-
-static HOT size_t
-usable_of_word(const void *block)
-{
-	return (hh_usable_word(block) & ~(size_t)7) - HH_CHUNK_WORD;
 }
 
 /* Where few are recorded, all others go into the slot with what they count.
@@ -207,10 +214,8 @@ keep_stacked(enum log_kind kind, enum log_call call, void *block, size_t size)
 	struct hh_stack stack;
 
 	hh_stack_capture(&stack);
-	if (hh_mode & ~HH_AMONG || !follows_rule(block, size)
-	    || (hh_stack_depth && !hh_stack_find(&stack))
-	    || !put_alone(kind, block, size, hh_usable_expected(size),
-	        stack.number))
+	if (hh_mode & ~HH_AMONG || (hh_stack_depth && !hh_stack_find(&stack))
+	    || !put_alone(kind, block, size, stack.number))
 		hh_note_stacked(&stack, call, block, size);
 	return block;
 }
@@ -230,9 +235,7 @@ keep_alone(enum log_kind kind, enum log_call call, void *block, size_t size)
 	name##_among(void *block, size_t size) \
 	{ \
 		if (likely(hh_mode == HH_AMONG) && likely(!hh_stack_depth) \
-		    && likely(follows_rule(block, size)) \
-		    && likely(put_among(kind, block, size, \
-		        hh_usable_expected(size)))) \
+		    && likely(put_among(kind, block, size))) \
 			return block; \
 		return keep_alone(kind, call, block, size); \
 	} \
@@ -241,10 +244,13 @@ keep_alone(enum log_kind kind, enum log_call call, void *block, size_t size)
 	name(void *block, size_t size) \
 	{ \
 		struct hh_stream *s = hh_mine; \
+		size_t spare; \
 \
-		if (likely(is_usual(s)) && likely(size < hh_stack_none) \
-		    && likely(follows_rule(block, size))) \
-			return put_alloc(s, kind, block, size); \
+		if (likely(is_usual(s)) && likely(size < hh_stack_none)) { \
+			spare = spare_of(block, size); \
+			if (likely(log_is_spare(spare))) \
+				return put_alloc(s, kind, block, size, spare); \
+		} \
 		return name##_among(block, size); \
 	}
 
@@ -298,7 +304,7 @@ free_alone(void *block)
 		hh_real.free(block);
 	else if (hh_mode & (HH_OPAQUE | HH_MEASURED)
 	    || hh_usable_word(block) & HH_CHUNK_MAPPED
-	    || !put_alone(LOG_FREE, block, 0, usable_of_word(block), 0))
+	    || !put_alone(LOG_FREE, block, 0, 0))
 		free_noted(block);
 	else
 		hh_real.free(block);
@@ -311,7 +317,7 @@ free_among(void *block)
 		return;
 	if (likely(hh_mode == HH_AMONG)
 	    && likely(!(hh_usable_word(block) & HH_CHUNK_MAPPED))
-	    && likely(put_among(LOG_FREE, block, 0, usable_of_word(block))))
+	    && likely(put_among(LOG_FREE, block, 0)))
 		hh_real.free(block);
 	else
 		free_alone(block);

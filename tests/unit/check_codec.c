@@ -43,8 +43,8 @@ try_all_cuts(const unsigned char *bytes, size_t n, struct log_event *e)
 
 START_TEST(short_forms_are_read_as_written)
 {
-	static const uint64_t sizes[] = { 0, 1, 255, 256, 65535, 65536,
-	    0xffffff, 0x1000000, UINT32_MAX };
+	static const uint64_t sizes[] = { 0, 1, 255, 256, 32767, 32768, 65535,
+	    0x1000000, UINT32_MAX };
 	static const uint64_t addresses[] = { 16, 0x1000, 0x7fffffffe000,
 	    0x5555555592a0, UINT64_C(0x7fffffffffff0), 0x12340 };
 	static const uint64_t steps[] = { 0, 1, 127, 128, 0x7fff };
@@ -80,6 +80,32 @@ START_TEST(short_forms_are_read_as_written)
 		try_all_cuts(bytes, (size_t)(w.at - bytes), &e);
 	}
 	ck_assert_uint_gt(shorts, 100);
+}
+END_TEST
+
+START_TEST(what_is_spare_goes_with_the_size)
+{
+	static const uint64_t sizes[] = { 0, 1, 1000, 1000, 1000, 32767 };
+	static const uint64_t spares[] = { 0, 16, 16, 16, 0, 16 };
+	unsigned char bytes[ROOM] = { 0 };
+	struct log_writer w = { .at = bytes };
+	struct log_reader r = reader_of(bytes, ROOM);
+	struct log_event e;
+
+	for (unsigned i = 0; i < 6; i++) {
+		ck_assert(log_is_spare(spares[i]));
+		log_put_short(&w, LOG_MALLOC, 0x5000,
+		    log_short_size(sizes[i], spares[i]), false, 0);
+		ck_assert_int_eq(log_get(&r, &e), 1);
+		ck_assert_uint_eq(e.size, sizes[i]);
+		ck_assert_uint_eq(e.usable, spares[i]
+		    + log_usable_expected(LOG_USABLE_GLIBC, sizes[i]));
+		log_put_short(&w, LOG_FREE, 0x5000, 0, false, 0);
+		ck_assert_int_eq(log_get(&r, &e), 1);
+	}
+	ck_assert(!log_is_spare(8));
+	ck_assert(!log_is_spare(32));
+	ck_assert(!log_is_spare((uint64_t)-16));
 }
 END_TEST
 
@@ -136,7 +162,7 @@ START_TEST(a_stack_takes_up_to_three_bytes)
 		struct log_reader r;
 
 		memset(bytes, 0xff, sizeof bytes);
-		log_put_stacked(&w, LOG_CALLOC, address, 0xabcd, 0x1234,
+		log_put_stacked(&w, LOG_CALLOC, address, 0x2bcd, 0x1234,
 		    stacks[i % 7]);
 		ck_assert_int_le(w.at - bytes, LOG_EVENT_ROOM - 1);
 		try_all_cuts(bytes, (size_t)(w.at - bytes), &e);
@@ -145,7 +171,7 @@ START_TEST(a_stack_takes_up_to_three_bytes)
 		ck_assert_int_eq(log_get(&r, &e), 1);
 		ck_assert_int_eq(e.kind, LOG_CALLOC);
 		ck_assert_uint_eq(e.address, address);
-		ck_assert_uint_eq(e.size, 0xabcd);
+		ck_assert_uint_eq(e.size, 0x2bcd);
 		ck_assert_uint_eq(e.ticks, 0x1234);
 		ck_assert_uint_eq(e.stack, stacks[i % 7]);
 		ck_assert_int_eq(log_get(&r, &e), 0);
@@ -193,6 +219,7 @@ START_TEST(what_has_no_short_form_says_so)
 
 	ck_assert(log_is_short(&w, 0x1000, 1, 1));
 	ck_assert(!log_is_short(&w, 0x1008, 1, 1));
+	ck_assert(!log_is_short(&w, 0x1000, 1 << 15, 1));
 	ck_assert(!log_is_short(&w, 0x1000, UINT64_C(1) << 32, 1));
 	ck_assert(!log_is_short(&w, 0x1000, 1, 1 << 20));
 	ck_assert(!log_is_short(&w, UINT64_C(1) << 59, 1, 1));
@@ -365,6 +392,7 @@ static void
 add(TCase *t)
 {
 	tcase_add_test(t, short_forms_are_read_as_written);
+	tcase_add_test(t, what_is_spare_goes_with_the_size);
 	tcase_add_test(t, what_comes_again_at_once_is_one_byte);
 	tcase_add_test(t, no_free_has_a_size_that_it_could_have_again);
 	tcase_add_test(t, a_stack_takes_up_to_three_bytes);
