@@ -76,22 +76,21 @@ hh_conf_size(const char *text, uint64_t *size)
 	static const char units[] = "KMGT";
 	uint64_t v = 0;
 	const char *unit;
+	unsigned shift = 0;
 
 	if (*text < '0' || *text > '9')
 		return false;
 	for (; *text >= '0' && *text <= '9'; text++)
 		if (__builtin_mul_overflow(v, 10, &v)
 		    || __builtin_add_overflow(v, *text - '0', &v))
-			return false;
+			v = UINT64_MAX;
 	if (*text) {
 		unit = strchr(units, *text & ~0x20);
 		if (!unit || !*unit || text[1])
 			return false;
-		for (; unit >= units; unit--)
-			if (__builtin_mul_overflow(v, 1024, &v))
-				return false;
+		shift = 10 * (unsigned)(unit - units + 1);
 	}
-	*size = v;
+	*size = v > UINT64_MAX >> shift ? UINT64_MAX : v << shift;
 	return true;
 }
 

@@ -11,7 +11,8 @@
 /* The value of NAME, or NULL when it is not set or empty. */
 const char *hh_conf_get(const char *name);
 
-/* [0-9]+[KMGT]?, in units of 1024, lower case too, and nothing else. */
+/* [0-9]+[KMGT]?, in units of 1024, lower case too, and nothing else.  What is
+ * beyond UINT64_MAX is that. */
 bool hh_conf_size(const char *text, uint64_t *size);
 
 /* Decimal digits and nothing else, up to INT32_MAX. */

@@ -147,11 +147,9 @@ unkept(unsigned label)
 static void *
 take_locked(unsigned label, size_t size)
 {
-	uint32_t bytes = rt_heap.depot.bytes[label];
-	void *block = tlsf_take(&rt_heap.tlsf, label,
-	    bytes ? bytes - TLSF_OVERHEAD : size);
+	void *block = rt_heap_fresh_locked(label, size);
 
-	if (!block && bytes)
+	if (!block && rt_heap.depot.bytes[label])
 		block = tlsf_take(&rt_heap.tlsf, unkept(label), size);
 	rt_heap.takes += block != NULL;
 	return block;
@@ -296,9 +294,7 @@ label_of_moved(const void *block, size_t size)
 static void *
 take_elsewhere_locked(const void *block, size_t size)
 {
-	unsigned label = label_of_moved(block, size);
-	size_t kept = tlsf_label_size(label);
-	void *moved = tlsf_take(&rt_heap.tlsf, label, kept ? kept : size);
+	void *moved = rt_heap_fresh_locked(label_of_moved(block, size), size);
 
 	rt_heap.takes += moved != NULL;
 	return moved;

@@ -162,6 +162,16 @@ rt_heap_unlock_quickly(void)
 	rt_unlock(&rt_locks->heap);
 }
 
+/* A block for LABEL past all caches: as big as those in them, or of SIZE. */
+RT_INLINE void *
+rt_heap_fresh_locked(unsigned label, size_t size)
+{
+	uint32_t kept = rt_heap.depot.bytes[label];
+
+	return tlsf_take(&rt_heap.tlsf, label,
+	    kept ? kept - TLSF_OVERHEAD : size);
+}
+
 /* Whatever was found wrong is said when nobody else waits for it. */
 RT_INLINE void
 rt_heap_unlock(void)

@@ -140,16 +140,23 @@ look_at(const struct rt_thread *thread)
 	};
 }
 
+/* Of who has no cache it is the time, and no more. */
 static void
-tell_for(struct rt_thread *list)
+tell_for(struct rt_thread *thread, const struct rt_told *told)
+{
+	add_told(&thread->told, -1);
+	add_told(told, 1);
+	thread->told = *told;
+}
+
+static void
+tell_for_each(struct rt_thread *list)
 {
 	for (struct rt_thread *t = list; t; t = t->next) {
 		struct rt_told told = look_at(t);
 
 		told.ticks = t->told.ticks;
-		add_told(&t->told, -1);
-		add_told(&told, 1);
-		t->told = told;
+		tell_for(t, &told);
 	}
 }
 
@@ -160,8 +167,8 @@ tell_all(void)
 {
 	if (!rt_heap_lock())
 		return false;
-	tell_for(rt_heap.threads);
-	tell_for(rt_heap.orphans);
+	tell_for_each(rt_heap.threads);
+	tell_for_each(rt_heap.orphans);
 	record.depot = tlsf_cache_kept(&rt_heap.depot.cache);
 	rt_heap_unlock();
 	return true;
@@ -302,11 +309,7 @@ tell(uint64_t now)
 	told.ticks = now;
 	if (!rt_heap_lock())
 		return;
-	if (has_cache(mine)) {
-		add_told(&mine->told, -1);
-		add_told(&told, 1);
-	}
-	mine->told = told;
+	tell_for(mine, &told);
 	record.depot = depot;
 	rt_heap_unlock();
 	hh_head_touch_at(now);

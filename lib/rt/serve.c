@@ -40,12 +40,10 @@ INLINE void *
 take_locked(unsigned label, size_t size)
 {
 	struct tlsf_cache *c = &rt_mine->cache;
-	uint32_t bytes = rt_heap.depot.bytes[label];
 	void *block;
 
-	if (!bytes || !tlsf_cache_enter(c))
-		return tlsf_take(&rt_heap.tlsf, label,
-		    bytes ? bytes - TLSF_OVERHEAD : size);
+	if (!rt_heap.depot.bytes[label] || !tlsf_cache_enter(c))
+		return rt_heap_fresh_locked(label, size);
 	block = exchange_take(c, &rt_heap.depot, &rt_heap.tlsf, label);
 	tlsf_cache_leave(c);
 	return block;

@@ -31,29 +31,14 @@ rt_refuse(const char *name, const char *expected)
 	hh_sys_exit_group(REFUSED);
 }
 
-/* Whether it is one, only that no number is as big. */
-static bool
-is_beyond_all(const char *text)
-{
-	size_t digits = strspn(text, "0123456789");
-	const char *unit = text + digits;
-
-	return digits && (!*unit || (strchr("KMGTkmgt", *unit) && !unit[1]));
-}
-
 static uint64_t
 read_size(const char *name, const char *fallback)
 {
 	const char *value = hh_conf_get(name);
 	uint64_t bytes;
 
-	if (!value)
-		value = fallback;
-	if (!hh_conf_size(value, &bytes)) {
-		if (!is_beyond_all(value))
-			rt_refuse(name, "a size, as 500M");
-		bytes = UINT64_MAX;
-	}
+	if (!hh_conf_size(value ? value : fallback, &bytes))
+		rt_refuse(name, "a size, as 500M");
 	if (bytes > TLSF_MOST)
 		rt_refuse(name, "less than 4032G");
 	return bytes;
