@@ -9,6 +9,7 @@
 #include "../interpose/real.h"
 #include "../interpose/summary.h"
 #include "../interpose/sys.h"
+#include "../interpose/text.h"
 #include "heap.h"
 #include "hooks.h"
 #include "lock.h"
@@ -44,6 +45,23 @@ make_locks(void)
 		hh_sys_unmap(locks, LOCKS_PAGE);
 }
 
+/* The tracker before us is as it should be, and says itself what is not. */
+static void
+say_order(void)
+{
+	const struct hh_real_order *order = &hh_real_order;
+
+	if (order->program_first)
+		hh_say("heaphook-tlsf: ", hh_conf_exe(), ": brings its own "
+		    "malloc; what it allocates by that is not from the pool",
+		    (char *)NULL);
+	else if (order->other_first && !hh_real_has_peer())
+		hh_say("heaphook-tlsf: ", order->who, ": is loaded before us "
+		    "and answers to malloc; what it serves is not from the "
+		    "pool: name libheaphook-tlsf.so first in LD_PRELOAD",
+		    (char *)NULL);
+}
+
 static void
 serve(void)
 {
@@ -59,6 +77,7 @@ serve(void)
 	set_bounds();
 	rt_thread_start();
 	rt_record_start();
+	say_order();
 	rt_mode = RT_SERVING;
 	pthread_atfork(rt_heap_fork_begins, rt_heap_fork_parent,
 	    rt_heap_fork_child);
