@@ -158,30 +158,37 @@ tlsf_resize(struct tlsf *t, void *block, size_t size)
 	return resize(t, block, &a, &w) != 0;
 }
 
-/* To the beginning of the free block before, if it has room with what is
- * free behind. */
+/* To where ALIGN allows it first in the free block before, if there is room
+ * with what is free behind. */
 static void *
 slide(struct tlsf *t, void *block, const struct around *a, size_t align,
     const struct want *w)
 {
-	uint64_t label = tlsf_header(block)->label;
+	uint64_t low = (uint64_t)tlsf_header(block)->label << TLSF_WORD_LABEL;
 	uint64_t keep = a->units < w->units ? a->units : w->units;
-	uint64_t all = a->units;
-	void *to = a->before;
+	uint64_t all = a->units + (a->behind ? tlsf_units(a->behind) : 0);
+	uint64_t gap;
+	void *to;
 
-	if (!to || (uintptr_t)to & (align - 1))
+	if (!a->before)
 		return NULL;
-	all += a->units_before + (a->behind ? tlsf_units(a->behind) : 0);
-	if (all < w->units)
+	gap = gap_to(a->before, align);
+	all += tlsf_units(a->before) - gap;
+	if (gap >= tlsf_units(a->before) || all < w->units)
 		return NULL;
 	if (!take_off_both(t, a)) {
 		blame(t, TLSF_LIST_SMASHED, block);
 		return NULL;
 	}
+	to = block_behind(a->before, gap);
+	low |= tlsf_mark(to, TLSF_USED);
 	tlsf_set(block, TLSF_FREE);
 	memmove(to, block, keep * TLSF_ALIGN - TLSF_OVERHEAD);
-	count(t, cut(t, to, label << TLSF_WORD_LABEL | tlsf_mark(to, TLSF_USED),
-	    all, share(w, all)), a->units);
+	if (gap) {
+		low |= (uint64_t)BIT_BEFORE_FREE << TLSF_WORD_BITS;
+		insert(t, a->before, gap);
+	}
+	count(t, cut(t, to, low, all, share(w, all)), a->units);
 	return to;
 }
 
