@@ -375,7 +375,7 @@ count_events(struct profile *p, struct reader *log,
 	if (log->head.h.took_units)
 		t.latency = room_new(1, sizeof *t.latency);
 	part_find(&t.part, log, part);
-	watch.until = t.part.until;
+	watch.until = part_end(&t.part, log);
 	replay_run(&r, log, &watch);
 	end = end_of(&t) < watch.until ? end_of(&t) : watch.until;
 	if (log->head.h.stop && log->head.h.stop_ticks < end)

@@ -283,7 +283,7 @@ render_heaptrack_events(FILE *to, const struct profile *p,
 	grow(&e);
 	sites_init(&e.sites);
 	part_find(&e.part, log, part);
-	watch.until = e.part.until;
+	watch.until = part_end(&e.part, log);
 	/* Infos are numbered from 0, which to heaptrack is also none. */
 	fputs("a 0 0\n", to);
 	replay_run(&r, log, &watch);

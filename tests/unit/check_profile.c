@@ -355,6 +355,24 @@ START_TEST(a_peak_before_the_stop_stays_known)
 }
 END_TEST
 
+/* Who had room left went on, while another's frees were no longer stored. */
+START_TEST(after_a_stop_no_thread_is_believed)
+{
+	begin();
+	maker_malloc(&m, 0, 0x1000, 100, 1000000);
+	maker_malloc(&m, 1, 0x2000, 10, 5000000);
+	maker_malloc(&m, 1, 0x1000, 200, 1000000);
+	m.head.h.stop = LOG_STOP_LIMIT;
+	m.head.h.stop_ticks = MAKER_START + 5000000;
+	make();
+	ck_assert_uint_eq(p.problems.count, 1);
+	expect_problem("events end at 0.005000 s: the limit of its size");
+	ck_assert_uint_eq(p.timeline[p.point_count - 1].live_bytes, 110);
+	ck_assert(is(p.peak_usable_bytes, 24 + 104));
+	done();
+}
+END_TEST
+
 START_TEST(a_summary_is_in_usable_bytes)
 {
 	struct log_chunk table = {
@@ -488,6 +506,7 @@ add(TCase *t)
 	tcase_add_test(t, after_a_stop_counters_go_on);
 	tcase_add_test(t, no_peak_is_lost_where_events_stop);
 	tcase_add_test(t, a_peak_before_the_stop_stays_known);
+	tcase_add_test(t, after_a_stop_no_thread_is_believed);
 	tcase_add_test(t, a_summary_is_in_usable_bytes);
 	tcase_add_test(t, a_heap_has_a_log_without_slots);
 	tcase_add_test(t, what_cannot_be_seen_is_said);
