@@ -63,16 +63,54 @@ hh_text_add_address(struct hh_text *t, const void *at)
 	hh_text_add_bytes(t, digits + from, sizeof digits - from);
 }
 
+/* The longest of the strings, and how many bytes all are. */
+static const char *
+longest_of(const char *first, va_list rest, size_t *all)
+{
+	const char *longest = first;
+
+	*all = 0;
+	for (const char *s = first; s; s = va_arg(rest, const char *)) {
+		*all += strlen(s);
+		if (strlen(s) > strlen(longest))
+			longest = s;
+	}
+	return longest;
+}
+
+/* A string in KEPT bytes, with its beginning and its end. */
+static void
+add_shortened(struct hh_text *t, const char *string, size_t kept)
+{
+	static const char gap[] = "...";
+	size_t begin = (kept - strlen(gap)) / 2;
+	size_t end = kept - strlen(gap) - begin;
+
+	hh_text_add_bytes(t, string, begin);
+	hh_text_add(t, gap);
+	hh_text_add(t, string + strlen(string) - end);
+}
+
 void
 hh_say(const char *first, ...)
 {
 	char line[LINE_BYTES];
 	struct hh_text t = hh_text_in(line, sizeof line - 1);
+	const size_t room = sizeof line - 2;
+	const char *longest;
 	va_list rest;
+	size_t all;
 
 	va_start(rest, first);
+	longest = longest_of(first, rest, &all);
+	va_end(rest);
+	va_start(rest, first);
 	for (const char *s = first; s; s = va_arg(rest, const char *))
-		hh_text_add(&t, s);
+		if (s == longest && all > room
+		    && strlen(s) > all - room + sizeof "...")
+			add_shortened(&t, s, strlen(s) - (all - room));
+		else
+			hh_text_add(&t, s);
 	va_end(rest);
 	for (char *c = line; c < t.at; c++)
 		if ((unsigned char)*c < ' ' || *c == 0x7f)

@@ -20,7 +20,8 @@ void hh_text_add_bytes(struct hh_text *t, const char *bytes, size_t count);
 void hh_text_add_uint(struct hh_text *t, uint64_t v);
 void hh_text_add_address(struct hh_text *t, const void *at);
 
-/* One line on stderr: the strings up to NULL, one after the other. */
+/* One line on stderr: the strings up to NULL, one after the other.  Where
+ * that is too long, the longest loses its middle. */
 void hh_say(const char *first, ...) __attribute__((sentinel));
 
 /* "NAME=VALUE: expected WHAT", for a setting that is not understood. */
