@@ -30,26 +30,27 @@ put(struct text *t, char c)
 		*t->at++ = c;
 }
 
-bool
+const char *
 logs_settle(const char *name, char path[PATH_MAX])
 {
-	char cwd[PATH_MAX];
+	char cwd[PATH_MAX] = "";
 	struct text t = { path, path + PATH_MAX - 1 };
+	bool lost = *name != '/' && !getcwd(cwd, sizeof cwd);
 
-	if (*name != '/') {
-		if (!getcwd(cwd, sizeof cwd))
-			return false;
-		for (const char *c = cwd; *c; c++) {
-			if (*c == '%')
-				put(&t, '%');
-			put(&t, *c);
-		}
-		put(&t, '/');
+	if (lost)
+		put(&t, '.');
+	for (const char *c = cwd; *c; c++) {
+		if (*c == '%')
+			put(&t, '%');
+		put(&t, *c);
 	}
+	if (*name != '/')
+		put(&t, '/');
 	for (; *name; name++)
 		put(&t, *name);
 	*t.at = '\0';
-	return t.at < t.end;
+	return lost ? "there is no current folder any more"
+	    : t.at == t.end ? "the name is too long" : NULL;
 }
 
 int

@@ -8,9 +8,9 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* What HEAPHOOK_OUTPUT=NAME means in this folder means PATH anywhere.
- * False: too long. */
-bool logs_settle(const char *name, char path[PATH_MAX]);
+/* What HEAPHOOK_OUTPUT=NAME means in this folder means PATH anywhere.  NULL,
+ * or why that cannot be said; PATH is then relative. */
+const char *logs_settle(const char *name, char path[PATH_MAX]);
 
 /* 0, or errno of the FOLDER that keeps logs of that PATH from being made. */
 int logs_refused(const char *path, char folder[PATH_MAX]);

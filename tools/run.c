@@ -345,22 +345,18 @@ look(const char *name, const struct request *r, char path[PATH_MAX])
 	}
 }
 
-/* Where the user stands, not wherever NAME is used later.  PATH is that. */
-static void
-settle_name(const char *name, char path[PATH_MAX])
-{
-	if (!logs_settle(name, path))
-		die(SETUP, "%s: too long a name, or no current folder", name);
-}
-
+/* Where the user stands, not wherever the log's name is used later. */
 static void
 print_variables(const struct request *r)
 {
-	const char *refused;
+	const char *name = getenv("HEAPHOOK_OUTPUT"), *refused;
 	char path[PATH_MAX];
 
 	if (r->named) {
-		settle_name(getenv("HEAPHOOK_OUTPUT"), path);
+		refused = logs_settle(name, path);
+		if (refused)
+			die(SETUP, "%s: no log can be made there: %s", name,
+			    refused);
 		set("HEAPHOOK_OUTPUT", path);
 	}
 	refused = env_print(r->print);
@@ -375,22 +371,28 @@ settle_output(const struct request *r, char path[PATH_MAX])
 {
 	const char *name = getenv("HEAPHOOK_OUTPUT");
 	const char *only = getenv("HEAPHOOK_ONLY");
+	const char *unsettled;
 	char folder[PATH_MAX];
+	bool together;
 	int error;
 
 	if ((!name || !*name) && !r->track && !r->report)
 		return;
 	if (!name || !*name)
 		name = "heaplog.%p.log";
-	settle_name(name, path);
+	unsettled = logs_settle(name, path);
 	/* Else each process has its log where it starts, or others have
 	 * none, and the library says what it cannot do. */
-	error = (r->named || r->report || *name == '/') && !(only && *only)
-	    ? logs_refused(path, folder) : 0;
+	together = (r->named || r->report || *name == '/')
+	    && !(only && *only);
+	if (together && unsettled)
+		die(SETUP, "%s: no log can be made there: %s", name,
+		    unsettled);
+	error = together ? logs_refused(path, folder) : 0;
 	if (error)
 		die(SETUP, "%s: no log can be made there: %s", folder,
 		    strerror(error));
-	if (r->named || r->report)
+	if ((r->named || r->report) && !unsettled)
 		set("HEAPHOOK_OUTPUT", path);
 }
 

@@ -102,10 +102,10 @@ open_next(const char *pattern)
 	const struct hh_name_facts *facts = hh_head_facts();
 
 	for (unsigned n = 1; n <= TRIES; n++) {
-		int fd;
+		int fd = hh_name_expand(pattern, facts, n, path, sizeof path);
 
-		if (!hh_name_expand(pattern, facts, n, path, sizeof path))
-			return -ENAMETOOLONG;
+		if (fd < 0)
+			return fd;
 		fd = open_new();
 		if (fd != -EEXIST || !is_taken())
 			return fd;

@@ -132,18 +132,20 @@ insert_number(struct hh_text *out, char *path, unsigned n)
 	hh_text_add(out, suffix);
 }
 
-bool
+int
 hh_name_expand(const char *pattern, const struct hh_name_facts *facts,
     unsigned n, char *path, size_t bytes)
 {
 	struct expansion x = {facts, hh_text_in(path, bytes), n, false};
 
-	if (pattern[0] != '/' && !start_at_cwd(&x.out))
-		return false;
+	bool lost = pattern[0] != '/' && !start_at_cwd(&x.out);
+
+	if (lost)
+		hh_text_add(&x.out, "./");
 	add_pattern(&x, pattern);
 	if (n > 1 && !x.numbered)
 		insert_number(&x.out, path, n);
-	return !x.out.cut;
+	return lost ? -ENOENT : x.out.cut ? -ENAMETOOLONG : 0;
 }
 
 int

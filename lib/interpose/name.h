@@ -18,9 +18,10 @@ struct hh_name_facts {
 
 /* Expand PATTERN for these facts as the N-th try, from 1, into a path that
  * chdir does not change.  %n becomes N; without it tries after the first
- * get .N before the suffix.  False when it does not fit.  Only the first
- * try warns of unknown words. */
-bool hh_name_expand(const char *pattern, const struct hh_name_facts *facts,
+ * get .N before the suffix.  0 or -errno: it does not fit, or is relative to
+ * a folder that is gone; then PATH is what it is so far.  Only the first try
+ * warns of unknown words. */
+int hh_name_expand(const char *pattern, const struct hh_name_facts *facts,
     unsigned n, char *path, size_t bytes);
 
 /* Make the folders that PATH lies in; 0, or -errno of the one that failed. */
