@@ -235,8 +235,10 @@ say_missing(struct reader *r, const struct scan *s)
 		    PRIu32 " of its %" PRIu32 " slots are missing",
 		    h->slots - s->slots, h->slots);
 	if (s->strange)
-		problems_loss(&r->problems, "damaged: %" PRIu64 " pages of "
-		    "4096 bytes are no part of a chunk", s->strange);
+		problems_loss(&r->problems, "damaged: %" PRIu64 " page%s of "
+		    "4096 bytes %s no part of a chunk", s->strange,
+		    s->strange == 1 ? "" : "s",
+		    s->strange == 1 ? "is" : "are");
 }
 
 /* While the process runs, slots become full and are appended: what came

@@ -206,6 +206,34 @@ START_TEST(chunks_behind_a_hole_and_in_a_torn_copy_are_found)
 }
 END_TEST
 
+START_TEST(pages_of_no_chunk_are_counted)
+{
+	static const char *const says[] = { NULL,
+	    "damaged: 1 page of 4096 bytes is no part of a chunk",
+	    "damaged: 2 pages of 4096 bytes are no part of a chunk" };
+	size_t n;
+	unsigned char *all, *more;
+
+	make_log();
+	all = maker_bytes(&m, &n);
+	maker_end(&m);
+	more = calloc(1, n + 2 * LOG_PAGE);
+	ck_assert_ptr_nonnull(more);
+	memcpy(more, all, n);
+	memset(more + n, 7, 2 * LOG_PAGE);
+	for (unsigned pages = 0; pages <= 2; pages++) {
+		ck_assert_pstr_eq(open_bytes(more, n + pages * LOG_PAGE),
+		    NULL);
+		ck_assert_uint_eq(r.problems.kept, pages > 0);
+		if (pages)
+			ck_assert_str_eq(r.problems.lines[0], says[pages]);
+		reader_close(&r);
+	}
+	free(more);
+	free(all);
+}
+END_TEST
+
 START_TEST(many_claims_of_large_chunks_take_no_long_time)
 {
 	enum { PAGES = 3000 };
@@ -402,6 +430,7 @@ add(TCase *t)
 	tcase_add_test(t, a_wrong_sum_is_noticed);
 	tcase_add_test(t, of_equal_chunks_the_whole_comes_first);
 	tcase_add_test(t, chunks_behind_a_hole_and_in_a_torn_copy_are_found);
+	tcase_add_test(t, pages_of_no_chunk_are_counted);
 	tcase_add_test(t, many_claims_of_large_chunks_take_no_long_time);
 	tcase_add_test(t, texts_end_within_their_area);
 	tcase_add_test(t, seconds_follow_two_far_instants_or_the_rough_rate);
