@@ -162,6 +162,11 @@ put_specials(FILE *to, const struct profile *p, const struct render_look *l)
 		    "the record%s\n", count_of(p->unknown_frees, &a),
 		    plural_of(p->unknown_frees),
 		    p->paused ? ", or a pause" : "");
+	/* A summary has nothing but counters, and they go on. */
+	if (p->paused && strcmp(p->mode, "summary"))
+		fprintf(to, "  paused       at times: blocks that came then "
+		    "are %s\n", p->sample_bytes.known || p->stopped
+		    ? "only counted" : "not in it");
 	if (p->has_mappings)
 		fprintf(to, "  mappings     %s, %s in all, apart from the "
 		    "heap\n", count_of(p->mappings, &a),
