@@ -86,7 +86,7 @@ enum log_call {
 enum {
 	LOG_AGAIN = 7,		/* for the bytes of the address step */
 	LOG_SIZE_BITS = 15,	/* of a short form, with what is spare above */
-	LOG_SPARE_BYTES = 1 << 4,	/* a rest that is too small for a block */
+	LOG_SPARE_BYTES = 1 << 4,	/* a rest too small for a block */
 	LOG_LONG_MAX = 2 + 255,
 	LOG_FRAMES_MOST = (1 << 24) - 1,	/* numbers of three bytes */
 	LOG_BUILD_ID_MOST = 32,
