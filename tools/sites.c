@@ -133,7 +133,6 @@ go(struct sites *s, const struct block *block, uint64_t ticks)
 	if (e.variance > 0)
 		site->variance.live -= e.variance
 		    * square(block_usable(block));
-	growth_after(&site->growth, site->live_bytes);
 }
 
 static inline void
@@ -182,6 +181,10 @@ sites_change(struct sites *s, const struct block *came,
 		go(s, gone, ticks);
 	if (came)
 		come(s, came, ticks);
+	/* Not before: what realloc replaces at its site leaves no gap. */
+	if (gone)
+		growth_after(&s->list[gone->site].growth,
+		    s->list[gone->site].live_bytes);
 }
 
 void

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which sites of a log are said to grow, and how fast. */
+#include <math.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "logmaker.h"
+#include "tools/profile.h"
+#include "tools/reader.h"
+#include "unit.h"
+
+enum { STEPS = 2000, STEP = 1000000 };	/* ns */
+
+static struct maker m;
+static struct profile p;
+
+/* Site 1 is there. */
+static void
+begin(uint64_t sample)
+{
+	maker_begin(&m);
+	m.head.h.stack_depth = 32;
+	m.head.h.sample_bytes = sample;
+	maker_slot(&m, 1, "main", 0);
+	maker_object(&m, 0, 0x400000, 0x400000, 0x10000, "");
+	maker_frame(&m, 0, 1, 0, 0x400100);
+	maker_frame(&m, 0, 2, 0, 0x400200);
+}
+
+static uint64_t
+address(unsigned block)
+{
+	return UINT64_C(0x1000) * (block + 1);
+}
+
+/* Of the only site with live bytes: how many more each second. */
+static double
+growth(void)
+{
+	const struct profile_part part = { .to_s = INFINITY };
+	char *path = maker_save(&m);
+	double found = -1;
+	struct reader r;
+
+	ck_assert_pstr_eq(reader_open(&r, path), NULL);
+	profile_make(&p, &r, &part, NULL);
+	reader_close(&r);
+	unlink(path);
+	free(path);
+	for (size_t i = 0; i < p.site_count; i++) {
+		if (!p.sites[i].live_bytes)
+			continue;
+		ck_assert_msg(found < 0, "two sites");
+		found = p.sites[i].growth;
+	}
+	profile_free(&p);
+	maker_end(&m);
+	return found;
+}
+
+START_TEST(an_array_that_grows_by_realloc_has_no_dips)
+{
+	begin(0);
+	for (unsigned i = 1; i <= STEPS; i++)
+		for (unsigned k = 0; k < (unsigned)_i; k++)
+			maker_realloc_at(&m, 0, i > 1 ? address(k) : 0,
+			    address(k), 16 * i, k ? 0 : STEP, 1);
+	ck_assert_double_eq_tol(growth(), 16e3 * _i, 1e3);
+}
+END_TEST
+
+START_TEST(a_block_that_moves_to_another_site_leaves_its_own)
+{
+	begin(0);
+	for (unsigned i = 0; i < STEPS; i++) {
+		maker_malloc_at(&m, 0, address(i), 16, STEP, 1);
+		maker_realloc_at(&m, 0, address(i), address(i), 16, 0, 2);
+	}
+	ck_assert_double_eq_tol(growth(), 16e3, 1e3);
+}
+END_TEST
+
+static void
+add(TCase *t)
+{
+	tcase_add_loop_test(t, an_array_that_grows_by_realloc_has_no_dips, 1,
+	    4);
+	tcase_add_test(t, a_block_that_moves_to_another_site_leaves_its_own);
+}
+
+int
+main(void)
+{
+	return unit_run("growing", add);
+}
