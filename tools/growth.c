@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 
+#include "estimate.h"
 #include "room.h"
 
 enum {
@@ -157,4 +158,18 @@ growth_slope(const uint64_t *low, unsigned count)
 	    || !is_even(from, rest))
 		return 0;
 	return median_slope(from, rest);
+}
+
+bool
+growth_is_sure(const uint64_t *low, unsigned count, double live, double gone)
+{
+	unsigned rest = count - count / START_PART;
+	uint64_t end = low[count - 1], start = low[count - 1 - rest / THIRDS];
+	double then, lost;
+
+	if (end <= start)
+		return false;
+	then = live * ((double)start / (double)end);
+	lost = then < gone ? then : gone;
+	return end - start > estimate_error(live - then + 2 * lost);
 }

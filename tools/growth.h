@@ -16,6 +16,7 @@
 #ifndef TOOLS_GROWTH_H
 #define TOOLS_GROWTH_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum { GROWTH_POINTS = 64 };
@@ -74,5 +75,12 @@ void growth_add(uint64_t *sum, const struct growth *g);
 /* By how much LOW, a history of COUNT points, rises from one to the next;
  * 0: it does not, or not steadily. */
 double growth_slope(const uint64_t *low, unsigned count);
+
+/* Whether LOW, which has a slope and is a sample's estimate, rises in its
+ * last third by more than chance gives.  LIVE is the variance of what is
+ * live at the end, GONE that of what went.  What is live throughout is no
+ * doubt: those are what came and, at most, as much as is gone instead. */
+bool growth_is_sure(const uint64_t *low, unsigned count, double live,
+    double gone);
 
 #endif

@@ -130,9 +130,12 @@ go(struct sites *s, const struct block *block, uint64_t ticks)
 	site->live_blocks -= e.blocks;
 	site->live_bytes -= e.bytes;
 	site->lived += lives(s, e.blocks, ticks);
-	if (e.variance > 0)
-		site->variance.live -= e.variance
-		    * square(block_usable(block));
+	if (e.variance > 0) {
+		double lost = e.variance * square(block_usable(block));
+
+		site->variance.live -= lost;
+		site->gone += lost;
+	}
 }
 
 static inline void
@@ -200,6 +203,7 @@ sites_begin(struct sites *s, uint64_t ticks)
 		site->most_bytes = site->live_bytes;
 		site->most_blocks = site->live_blocks;
 		site->lived = -lives(s, site->live_blocks, ticks);
+		site->gone = 0;
 	}
 }
 
@@ -241,27 +245,45 @@ add_up(struct profile_site *to, const struct site *site, uint64_t peak)
 	to->most_bytes += site->most_bytes;
 }
 
-/* To the history of several that are one, which is NULL at first. */
+/* The history of several that are one. */
+struct history {
+	uint64_t *low;		/* NULL: nothing */
+	double live, gone;	/* as growth_is_sure has them */
+};
+
 static void
-add_growth(uint64_t **sum, struct site *site, const struct growth_clock *c)
+add_growth(struct history *sum, struct site *site,
+    const struct growth_clock *c)
 {
 	growth_before(&site->growth, c, site->live_bytes);
 	if (!site->growth.low)
 		return;
-	if (!*sum)
-		*sum = room_new(GROWTH_POINTS, sizeof **sum);
-	growth_add(*sum, &site->growth);
+	if (!sum->low)
+		sum->low = room_new(GROWTH_POINTS, sizeof *sum->low);
+	growth_add(sum->low, &site->growth);
+	sum->live += site->variance.live;
+	sum->gone += site->gone;
+}
+
+static double
+slope_of(const struct history *h, unsigned points, bool sampled)
+{
+	double slope = h->low ? growth_slope(h->low, points) : 0;
+
+	if (slope > 0 && sampled
+	    && !growth_is_sure(h->low, points, h->live, h->gone))
+		return 0;
+	return slope;
 }
 
 static void
-give_growth(struct profile *p, uint64_t **sums, const struct growth_clock *c,
-    double ticks_per_s)
+give_growth(struct profile *p, struct history *sums,
+    const struct growth_clock *c, double ticks_per_s)
 {
 	for (size_t i = 0; i < p->site_count; i++) {
-		if (sums[i])
-			p->sites[i].growth = growth_slope(sums[i], c->at + 1)
-			    / (double)c->width * ticks_per_s;
-		free(sums[i]);
+		p->sites[i].growth = slope_of(sums + i, c->at + 1, p->errors)
+		    / (double)c->width * ticks_per_s;
+		free(sums[i].low);
 	}
 	free(sums);
 }
@@ -315,8 +337,7 @@ give_sites(struct profile *p, struct sites *s, uint64_t end,
 	size_t *at = room_new(s->stacks.frame_count, sizeof *at);
 	size_t most = s->stacks.site_count < s->room ? s->stacks.site_count
 	    : s->room;
-
-	uint64_t **sums = room_new(most, sizeof *sums);
+	struct history *sums = room_new(most, sizeof *sums);
 
 	p->sites = room_new(most, sizeof *p->sites);
 	growth_now(&s->clock, end);

@@ -28,6 +28,7 @@ struct site {
 	uint64_t peak_blocks, peak_bytes;	/* at the peak of that number */
 	uint64_t temporary;
 	struct profile_error variance;		/* 0 but of a sample */
+	double gone;				/* variance of what went */
 };
 
 struct sites {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which sites of a log are said to grow, and how fast. */
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -80,12 +81,68 @@ START_TEST(a_block_that_moves_to_another_site_leaves_its_own)
 }
 END_TEST
 
+enum { MEAN = 1 << 16, SIZE = 1000 };
+
+/* First FIRST blocks, one by one MORE, and at each step a new one for the
+ * oldest if it is a CACHE. */
+static void
+collect(unsigned first, unsigned more, bool cache)
+{
+	unsigned count = 0, gone = 0;
+
+	for (unsigned i = 0; i < first; i++)
+		maker_malloc_at(&m, 0, address(count++), SIZE, 0, 1);
+	for (unsigned i = 0; i < STEPS; i++) {
+		if (i * more % STEPS + more >= STEPS)
+			maker_malloc_at(&m, 0, address(count++), SIZE, 0, 1);
+		maker_bare(&m, 0, LOG_X_TIME, STEP);
+		if (!cache)
+			continue;
+		maker_malloc_at(&m, 0, address(count++), SIZE, 0, 1);
+		maker_free(&m, 0, address(gone++), 0);
+	}
+}
+
+START_TEST(what_a_sample_of_a_full_cache_has_by_chance_is_no_growth)
+{
+	begin(0);
+	collect(300, 60, true);
+	ck_assert_double_eq_tol(growth(), 30 * SIZE, SIZE);
+	begin(MEAN);
+	collect(300, 60, true);
+	ck_assert_double_eq(growth(), 0);
+}
+END_TEST
+
+START_TEST(what_stays_makes_no_growth_doubtful)
+{
+	begin(MEAN);
+	collect(300, 60, false);
+	ck_assert_double_eq_tol(growth(), 30 * (MEAN + SIZE / 2), MEAN);
+}
+END_TEST
+
+START_TEST(a_few_blocks_of_a_sample_are_no_growth)
+{
+	begin(0);
+	collect(0, 24, false);
+	ck_assert_double_gt(growth(), 0);
+	begin(MEAN);
+	collect(0, 24, false);
+	ck_assert_double_eq(growth(), 0);
+}
+END_TEST
+
 static void
 add(TCase *t)
 {
 	tcase_add_loop_test(t, an_array_that_grows_by_realloc_has_no_dips, 1,
 	    4);
 	tcase_add_test(t, a_block_that_moves_to_another_site_leaves_its_own);
+	tcase_add_test(t,
+	    what_a_sample_of_a_full_cache_has_by_chance_is_no_growth);
+	tcase_add_test(t, what_stays_makes_no_growth_doubtful);
+	tcase_add_test(t, a_few_blocks_of_a_sample_are_no_growth);
 }
 
 int
