@@ -23,11 +23,22 @@ struct massif {
 	const struct profile_site **sites;	/* with bytes at the peak, as
 						 * the tree needs them */
 	size_t site_count;
+	double part;				/* of its bytes each has */
+	uint64_t rest;				/* that none has */
 	size_t snapshots;
 	double last_s;				/* time does not go back */
 };
 
-/* Sites with the same innermost frames stand together, in any order. */
+/* In the order of the log, wherever names come from. */
+static int
+by_frame(const struct profile_frame *x, const struct profile_frame *y)
+{
+	if (x->call != y->call)
+		return x->call < y->call ? -1 : 1;
+	return (x > y) - (x < y);
+}
+
+/* Sites with the same innermost frames stand together. */
 static int
 by_stack(const void *a, const void *b)
 {
@@ -36,9 +47,31 @@ by_stack(const void *a, const void *b)
 
 	for (unsigned i = 0; i < x->depth && i < y->depth; i++)
 		if (x->stack[i] != y->stack[i])
-			return (uintptr_t)x->stack[i] < (uintptr_t)y->stack[i]
-			    ? -1 : 1;
+			return by_frame(x->stack[i], y->stack[i]);
 	return (x->depth > y->depth) - (x->depth < y->depth);
+}
+
+static uint64_t
+bytes_of(const struct massif *m, size_t site)
+{
+	uint64_t bytes = m->sites[site]->peak_bytes;
+
+	return m->part < 1 ? (uint64_t)((double)bytes * m->part) : bytes;
+}
+
+/* The estimates of a sample need not add up to the peak, but the tree has to:
+ * it has less of each, or a place for the rest. */
+static void
+fit(struct massif *m)
+{
+	uint64_t all = m->p->peak_bytes.value, sum = 0;
+
+	for (size_t i = 0; i < m->site_count; i++)
+		sum += m->sites[i]->peak_bytes;
+	m->part = all < sum ? (double)all / (double)sum : 1;
+	m->rest = all;
+	for (size_t i = 0; i < m->site_count; i++)
+		m->rest -= bytes_of(m, i);
 }
 
 static void
@@ -49,6 +82,9 @@ find_sites(struct massif *m)
 		if (m->p->sites[i].peak_bytes)
 			m->sites[m->site_count++] = m->p->sites + i;
 	qsort(m->sites, m->site_count, sizeof *m->sites, by_stack);
+	m->part = 1;
+	if (m->p->sample_bytes.known)
+		fit(m);
 }
 
 /* Sites FROM to TO have the first DEPTH frames in common. */
@@ -73,7 +109,7 @@ next_branch(const struct massif *m, const struct branch *b, size_t at)
 	f = m->sites[at]->stack[b->depth];
 	for (; next.to < b->to && m->sites[next.to]->stack[b->depth] == f;
 	    next.to++)
-		next.bytes += m->sites[next.to]->peak_bytes;
+		next.bytes += bytes_of(m, next.to);
 	return next;
 }
 
@@ -128,14 +164,15 @@ put_branch(const struct massif *m, const struct branch *b)
 {
 	size_t small, unknown = 0;
 	uint64_t small_bytes, unknown_bytes = 0;
+	uint64_t rest = b->depth ? 0 : m->rest;
 	size_t lines = count_below(m, b, &small, &small_bytes);
 
 	if (!b->depth && b->to && !m->sites[0]->depth) {
 		unknown = 1;
-		unknown_bytes = m->sites[0]->peak_bytes;
+		unknown_bytes = bytes_of(m, 0);
 	}
 	fprintf(m->to, "%*sn%zu: %" PRIu64 " ", (int)b->depth, "",
-	    lines + unknown, b->bytes);
+	    lines + unknown + !!rest, b->bytes);
 	if (b->depth)
 		put_line_of(m, b);
 	else
@@ -148,6 +185,9 @@ put_branch(const struct massif *m, const struct branch *b)
 	if (unknown)
 		fprintf(m->to, " n0: %" PRIu64 " 0x0: (stack unknown)\n",
 		    unknown_bytes);
+	if (rest)
+		fprintf(m->to, " n0: %" PRIu64 " 0x0: (in no site of the "
+		    "sample)\n", rest);
 	if (small)
 		fprintf(m->to, "%*sn0: %" PRIu64 " in %zu place%s, %s below "
 		    "massif's threshold (" THRESHOLD_TEXT ")\n",
