@@ -4,8 +4,10 @@
 
 #include <dlfcn.h>
 #include <elf.h>
+#include <errno.h>
 #include <link.h>
 #include <string.h>
+#include <sys/auxv.h>
 
 #include "../interpose/sys.h"
 #include "chunk.h"
@@ -150,24 +152,64 @@ read_notes(struct log_object *log, const char *at, const char *end)
 	return false;
 }
 
-/* Its program headers lie behind its first bytes, which are mapped. */
 static void
-find_build_id(struct log_object *log, const struct object *o)
+read_headers(struct log_object *log, uintptr_t bias, const ElfW(Phdr) *p,
+    size_t count)
 {
-	const ElfW(Ehdr) *elf = (const void *)o->start;
-	const ElfW(Phdr) *p;
-
-	if (memcmp(elf->e_ident, ELFMAG, SELFMAG) != 0
-	    || elf->e_phoff + elf->e_phnum * sizeof *p > LOG_PAGE)
-		return;
-	p = (const void *)(o->start + elf->e_phoff);
-	for (unsigned i = 0; i < elf->e_phnum; i++) {
-		const char *at = (const char *)o->bias + p[i].p_vaddr;
+	for (size_t i = 0; i < count; i++) {
+		const char *at = (const char *)bias + p[i].p_vaddr;
 
 		if (p[i].p_type == PT_NOTE
 		    && read_notes(log, at, at + p[i].p_memsz))
 			return;
 	}
+}
+
+/* The program itself, which has no name. */
+static bool
+is_program(const struct object *o)
+{
+	return !*o->name;
+}
+
+/* Its program headers lie behind its first bytes, which are mapped.  The
+ * program may have gaps between its segments, and then they are not where
+ * this one begins; but the kernel tells where. */
+static void
+find_build_id(struct log_object *log, const struct object *o)
+{
+	const ElfW(Ehdr) *elf = (const void *)o->start;
+
+	if (memcmp(elf->e_ident, ELFMAG, SELFMAG) != 0) {
+		if (is_program(o))
+			read_headers(log, o->bias,
+			    (const void *)getauxval(AT_PHDR),
+			    getauxval(AT_PHNUM));
+	} else if (elf->e_phoff + elf->e_phnum * sizeof(ElfW(Phdr))
+	    <= LOG_PAGE) {
+		read_headers(log, o->bias,
+		    (const void *)(o->start + elf->e_phoff), elf->e_phnum);
+	}
+}
+
+static bool
+has_loader(void)
+{
+	const ElfW(Phdr) *p = (const void *)getauxval(AT_PHDR);
+
+	for (size_t i = getauxval(AT_PHNUM); p && i-- > 0;)
+		if (p[i].p_type == PT_INTERP)
+			return true;
+	return false;
+}
+
+/* If the kernel was told to run the loader, it loaded none, and what the
+ * process runs is not the program. */
+static const char *
+name_of(const struct object *o)
+{
+	return is_program(o) && !getauxval(AT_BASE) && has_loader()
+	    ? program_invocation_name : o->name;
 }
 
 /* A record, and what does not fit into it. */
@@ -221,15 +263,16 @@ put_object(struct hh_stream *s, const struct object *o)
 	struct log_object log = { o->bias, o->start, o->end - o->start,
 	    NULL, 0 };
 	struct record r = { .s = s, .dt = hh_stream_since(s) };
+	const char *name = name_of(o);
 
 	find_build_id(&log, o);
 	log_long_object(&r.l, &log, "", 0, r.dt);
-	if (strstr(o->name, "linux-vdso") || strstr(o->name, "linux-gate")) {
+	if (strstr(name, "linux-vdso") || strstr(name, "linux-gate")) {
 		add(&r, "[vdso]");
 	} else {
-		if (*o->name && *o->name != '/' && !hh_file_sealed())
+		if (*name && *name != '/' && !hh_file_sealed())
 			add_folder(&r);
-		add(&r, o->name);
+		add(&r, name);
 	}
 	put(&r);
 }
