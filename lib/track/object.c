@@ -18,11 +18,13 @@
 enum {
 	OBJECTS = 4096,
 	COMING = 1,		/* the end of one that is being put there */
+	END_BITS = 48,
 };
 
 struct object {
 	uintptr_t start;
-	_Atomic uintptr_t end;
+	_Atomic uint64_t end;	/* above END_BITS: which time it was put there,
+				 * as another may come to the same place */
 	const void *tables;
 	const void *map;	/* what the loader knows it by */
 	uintptr_t bias;		/* this and the name are not for all to see: */
@@ -54,6 +56,12 @@ hh_object_begin(void)
 {
 	ask_loader = (int (*)(void *, loader_answer *))
 	    (uintptr_t)dlsym(RTLD_DEFAULT, "_dl_find_object");
+}
+
+static uintptr_t
+end_of(uint64_t end)
+{
+	return (uintptr_t)(end & ((UINT64_C(1) << END_BITS) - 1));
 }
 
 struct search {
@@ -284,8 +292,8 @@ is_seen(uintptr_t pc)
 
 	for (uint32_t i = count < OBJECTS ? count : OBJECTS; i-- > 0;)
 		/* Pairs with the release of keep(). */
-		if (pc < atomic_load_explicit(&seen[i].end,
-		    memory_order_acquire) && pc >= seen[i].start)
+		if (pc < end_of(atomic_load_explicit(&seen[i].end,
+		    memory_order_acquire)) && pc >= seen[i].start)
 			return true;
 	return false;
 }
@@ -297,10 +305,10 @@ claim(void)
 	uint32_t count = atomic_load(&seen_count), i;
 
 	for (i = 0; i < count && i < OBJECTS; i++) {
-		uintptr_t none = 0;
+		uint64_t none = atomic_load(&seen[i].end);
 
-		if (!seen[i].end && atomic_compare_exchange_strong(
-		    &seen[i].end, &none, COMING))
+		if (!end_of(none) && atomic_compare_exchange_strong(
+		    &seen[i].end, &none, none | COMING))
 			return i;
 	}
 	i = atomic_fetch_add(&seen_count, 1);
@@ -312,13 +320,16 @@ static void
 keep(const struct object *o)
 {
 	uint32_t i = claim();
+	uint64_t times;
 
 	if (i == OBJECTS)
 		return;
+	times = (atomic_load(&seen[i].end) >> END_BITS) + 1;
 	seen[i].start = o->start;
 	seen[i].tables = o->tables;
 	seen[i].map = o->map;
-	atomic_store_explicit(&seen[i].end, o->end, memory_order_release);
+	atomic_store_explicit(&seen[i].end, times << END_BITS | o->end,
+	    memory_order_release);
 }
 
 /* Two threads may both find it new: then the log says it twice. */
@@ -350,7 +361,7 @@ is_still(const struct object *o)
 	struct object now;
 
 	return find(o->start, &now) && now.start == o->start
-	    && now.end == o->end && now.tables == o->tables
+	    && now.end == end_of(o->end) && now.tables == o->tables
 	    && now.map == o->map;
 }
 
@@ -365,15 +376,17 @@ hh_object_check(struct hh_stream *s)
 	for (uint32_t i = 0; i < count && i < OBJECTS; i++) {
 		struct object *o = &seen[i];
 		uint64_t dt = hh_stream_since(s);
-		uintptr_t end = o->end, start = o->start;
+		uint64_t end = atomic_load(&o->end);
+		uintptr_t start = o->start;
 
-		if (end <= COMING || is_still(o))
+		if (end_of(end) <= COMING || is_still(o))
 			continue;
 		put_unload(s, start, dt);
+		hh_frame_forget_range(start, end_of(end));
 		hh_unwind_forget();
-		hh_frame_forget_range(start, end);
 		/* Unless another has done so, and it is somebody else's. */
-		atomic_compare_exchange_strong(&o->end, &end, 0);
+		atomic_compare_exchange_strong(&o->end, &end,
+		    end >> END_BITS << END_BITS);
 	}
 }
 
