@@ -134,10 +134,11 @@ hh_file_stop(enum log_stop why, int error)
 {
 	struct log_header *h = &hh_head->h;
 	uint32_t none = LOG_STOP_NONE;
+	uint64_t now = hh_ticks();	/* before anybody loses an event */
 
 	if (!atomic_compare_exchange_strong(&file.stopped, &none, why))
 		return;
-	h->stop_ticks = hh_ticks();
+	h->stop_ticks = now;
 	h->stop_errno = (uint32_t)error;
 	h->stop = why;
 	if (why != LOG_STOP_LIMIT && why != LOG_STOP_SEALED)

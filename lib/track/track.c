@@ -30,6 +30,18 @@ bool hh_usable_ruled;
 
 size_t hh_stack_none = TIME_BIG_BYTES;
 
+/* What another allocator calls by name while it serves one call, as a calloc
+ * that is made of malloc does, is not the program's.  Such a one has no usual
+ * path. */
+static _Thread_local bool within;
+
+#define WITHIN(call) \
+	{ \
+		within = hh_mode & HH_OPAQUE; \
+		call; \
+		within = false; \
+	}
+
 /* The usual path, all else being as it was: the thread has not come to its
  * limit, nor been away. */
 static HOT bool
@@ -223,6 +235,8 @@ keep_stacked(enum log_kind kind, enum log_call call, void *block, size_t size)
 static COLD void *
 keep_alone(enum log_kind kind, enum log_call call, void *block, size_t size)
 {
+	if (within)
+		return block;
 	if (!(hh_mode & HH_SAMPLED))
 		return keep_stacked(kind, call, block, size);
 	if (!likely(pass_alloc(block, size)))
@@ -260,7 +274,8 @@ KEEP(keep_calloc, LOG_CALLOC, LOG_CALL_CALLOC)
 static COLD void *
 fail(enum log_call call, size_t size)
 {
-	hh_note_failed(call, size);
+	if (!within)
+		hh_note_failed(call, size);
 	return NULL;
 }
 
@@ -277,9 +292,12 @@ hh_backend_malloc(size_t size)
 void *
 hh_backend_calloc(size_t count, size_t size)
 {
-	void *block = hh_real.calloc(count, size);
 	size_t bytes;
+	void *block;
 
+	if (within)
+		return hh_real.calloc(count, size);
+	WITHIN(block = hh_real.calloc(count, size))
 	if (__builtin_mul_overflow(count, size, &bytes))
 		bytes = SIZE_MAX;
 	if (!likely(block))
@@ -300,7 +318,9 @@ free_noted(void *block)
 static COLD void
 free_alone(void *block)
 {
-	if (hh_mode & HH_SAMPLED && likely(pass_free(block)))
+	if (within)
+		hh_real.free(block);
+	else if (hh_mode & HH_SAMPLED && likely(pass_free(block)))
 		hh_real.free(block);
 	else if (hh_mode & (HH_OPAQUE | HH_MEASURED)
 	    || hh_usable_word(block) & HH_CHUNK_MAPPED
@@ -347,8 +367,9 @@ replace(enum log_call call, void *old, size_t size)
 {
 	size_t old_usable = old ? hh_usable(old) : 0;
 	bool freed = old && hh_note_free(old, old_usable);
-	void *block = hh_real.realloc(old, size);
+	void *block;
 
+	WITHIN(block = hh_real.realloc(old, size))
 	if (block)
 		hh_note_alloc(call, block, size, hh_usable(block), 0);
 	else if (size)
@@ -368,7 +389,7 @@ resize_among_threads(enum log_call call, void *old, size_t size)
 	void *block;
 
 	hh_note_resize(old);
-	block = hh_real.realloc(old, size);
+	WITHIN(block = hh_real.realloc(old, size))
 	if (block)
 		hh_note_resized(old_usable, block, size, hh_usable(block));
 	else
@@ -382,8 +403,9 @@ resize_sampled(enum log_call call, void *old, size_t size)
 {
 	size_t old_usable = hh_usable(old);
 	bool was = hh_note_gone(old);
-	void *block = hh_real.realloc(old, size);
+	void *block;
 
+	WITHIN(block = hh_real.realloc(old, size))
 	if (block) {
 		hh_note_moved(call, block, size, hh_usable(block), old_usable);
 		return block;
@@ -401,6 +423,8 @@ hh_backend_realloc(enum hh_call hh_call, void *old, size_t size)
 	size_t old_usable;
 	void *block;
 
+	if (within)
+		return hh_real.realloc(old, size);
 	if (old && size && hh_mode & HH_SAMPLED)
 		return resize_sampled(call, old, size);
 	if (!old || !size || hh_mode & HH_PAUSED)
@@ -408,7 +432,7 @@ hh_backend_realloc(enum hh_call hh_call, void *old, size_t size)
 	if (hh_among_threads())
 		return resize_among_threads(call, old, size);
 	old_usable = hh_usable(old);
-	block = hh_real.realloc(old, size);
+	WITHIN(block = hh_real.realloc(old, size))
 	if (block)
 		hh_note_realloc(old, old_usable, block, size,
 		    hh_usable(block));
@@ -431,8 +455,11 @@ round_up(size_t align)
 void *
 hh_backend_memalign(enum hh_call call, size_t align, size_t size, int *error)
 {
-	void *block = hh_real_memalign(call, align, size, error);
+	void *block;
 
+	if (within)
+		return hh_real_memalign(call, align, size, error);
+	WITHIN(block = hh_real_memalign(call, align, size, error))
 	if (block)
 		hh_note_alloc((enum log_call)call, block, size,
 		    hh_usable(block), round_up(align));
