@@ -135,7 +135,7 @@ class Log:
         order = {b"heaphook": "<", b"koohpaeh": ">"}[data[:8]]
         self.version, at, self.mode, self.flags = struct.unpack_from(
             order + "IIII", data, 8)
-        assert self.version == 1
+        assert self.version == 2
         self.pid, = struct.unpack_from(order + "i", data, 96)
         self.rule, = struct.unpack_from(order + "I", data, 124)
         self.state, self.status = struct.unpack_from(order + "Ii", data, 360)

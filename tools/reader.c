@@ -81,8 +81,9 @@ check_header(struct reader *r, size_t got)
 		return "not a heaphook log; one begins with \"heaphook\"";
 	if (got < sizeof *h)
 		return "cut within its header; too little is left of the log";
-	if (h->version != LOG_VERSION || h->header_bytes != LOG_HEADER_BYTES)
-		return "a log of another version; expected version 1";
+	if (h->version < LOG_VERSION_UNSPARED || h->version > LOG_VERSION
+	    || h->header_bytes != LOG_HEADER_BYTES)
+		return "a log of another version; expected version 1 or 2";
 	if (h->mode != LOG_EVENTS && h->mode != LOG_SUMMARY)
 		return "damaged: its mode is neither events nor summary";
 	return NULL;

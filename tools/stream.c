@@ -86,6 +86,7 @@ enter_chunk(struct streams *s, struct stream_lane *l,
 	l->at = (struct log_reader){
 		.ticks = ticks,
 		.usable_rule = s->log->head.h.usable_rule,
+		.sizes = log_size_bits(s->log->head.h.version),
 	};
 	set_end(l);
 }

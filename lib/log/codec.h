@@ -87,6 +87,7 @@ enum {
 	LOG_AGAIN = 7,		/* for the bytes of the address step */
 	LOG_SIZE_BITS = 15,	/* of a short form, with what is spare above */
 	LOG_SPARE_BYTES = 1 << 4,	/* a rest too small for a block */
+	LOG_SPARE_SHIFT = LOG_SIZE_BITS - 4,
 	LOG_LONG_MAX = 2 + 255,
 	LOG_FRAMES_MOST = (1 << 24) - 1,	/* numbers of three bytes */
 	LOG_BUILD_ID_MOST = 32,
@@ -176,7 +177,7 @@ log_is_spare(uint64_t spare)
 static inline uint64_t
 log_short_size(uint64_t size, uint64_t spare)
 {
-	return size | spare << (LOG_SIZE_BITS - 4);
+	return size | spare << LOG_SPARE_SHIFT;
 }
 
 /* Store the short form of an event that has one.  LOG_EVENT_ROOM bytes must

@@ -10,7 +10,15 @@ struct log_reader {
 	const unsigned char *at, *end;
 	uint64_t last, size, ticks;
 	uint32_t usable_rule;
+	uint64_t sizes;		/* the bits of a short form's size that are it */
 };
+
+static inline uint64_t
+log_size_bits(uint32_t version)
+{
+	return version == LOG_VERSION_UNSPARED ? 0xffff
+	    : (1 << LOG_SIZE_BITS) - 1;
+}
 
 static inline bool
 log_get_uint(const unsigned char **at, const unsigned char *end, uint64_t *v)
@@ -81,7 +89,7 @@ log_get_short_at(struct log_reader *r, const unsigned char *at,
 	at += f.size;
 	if (f.size && !f.step)
 		r->size = size;
-	e->size = size & ((1 << LOG_SIZE_BITS) - 1);
+	e->size = size & r->sizes;
 	e->stack = (uint32_t)log_get_part(at, f.stack);
 	r->last += log_unzigzag(log_get_part(at + f.stack, f.step));
 	r->at += bytes;
@@ -92,7 +100,7 @@ log_get_short_at(struct log_reader *r, const unsigned char *at,
 	e->call = e->kind == LOG_FREE ? LOG_CALL_FREE
 	    : e->kind == LOG_MALLOC ? LOG_CALL_MALLOC : LOG_CALL_CALLOC;
 	e->usable = log_usable_expected(r->usable_rule, e->size)
-	    + (size >> LOG_SIZE_BITS) * LOG_SPARE_BYTES;
+	    + ((size & ~r->sizes) >> LOG_SPARE_SHIFT);
 	return 1;
 }
 

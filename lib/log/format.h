@@ -26,7 +26,9 @@
 #include <stdint.h>
 
 enum {
-	LOG_VERSION = 1,
+	LOG_VERSION = 2,
+	LOG_VERSION_UNSPARED = 1,	/* still read: its short forms have
+					 * sizes of 16 bits, nothing spare */
 	LOG_PAGE = 4096,
 	LOG_HEADER_BYTES = 7 * LOG_PAGE,
 	LOG_TEXT_BYTES = 4 * LOG_PAGE,

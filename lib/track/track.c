@@ -32,15 +32,23 @@ size_t hh_stack_none = TIME_BIG_BYTES;
 
 /* What another allocator calls by name while it serves one call, as a calloc
  * that is made of malloc does, is not the program's.  Such a one has no usual
- * path. */
-static _Thread_local bool within;
+ * path.  Where the stack was then; 0: it serves none. */
+static _Thread_local uintptr_t serves;
 
-#define WITHIN(call) \
+#define SERVE(call) \
 	{ \
-		within = hh_mode & HH_OPAQUE; \
+		serves = hh_mode & HH_OPAQUE \
+		    ? (uintptr_t)__builtin_frame_address(0) : 0; \
 		call; \
-		within = false; \
+		serves = 0; \
 	}
+
+/* Unless a handler jumped out of the call. */
+static HOT bool
+is_within(void)
+{
+	return serves && (uintptr_t)__builtin_frame_address(0) < serves;
+}
 
 /* The usual path, all else being as it was: the thread has not come to its
  * limit, nor been away. */
@@ -235,7 +243,7 @@ keep_stacked(enum log_kind kind, enum log_call call, void *block, size_t size)
 static COLD void *
 keep_alone(enum log_kind kind, enum log_call call, void *block, size_t size)
 {
-	if (within)
+	if (is_within())
 		return block;
 	if (!(hh_mode & HH_SAMPLED))
 		return keep_stacked(kind, call, block, size);
@@ -274,7 +282,7 @@ KEEP(keep_calloc, LOG_CALLOC, LOG_CALL_CALLOC)
 static COLD void *
 fail(enum log_call call, size_t size)
 {
-	if (!within)
+	if (!is_within())
 		hh_note_failed(call, size);
 	return NULL;
 }
@@ -295,9 +303,9 @@ hh_backend_calloc(size_t count, size_t size)
 	size_t bytes;
 	void *block;
 
-	if (within)
+	if (is_within())
 		return hh_real.calloc(count, size);
-	WITHIN(block = hh_real.calloc(count, size))
+	SERVE(block = hh_real.calloc(count, size))
 	if (__builtin_mul_overflow(count, size, &bytes))
 		bytes = SIZE_MAX;
 	if (!likely(block))
@@ -318,7 +326,7 @@ free_noted(void *block)
 static COLD void
 free_alone(void *block)
 {
-	if (within)
+	if (is_within())
 		hh_real.free(block);
 	else if (hh_mode & HH_SAMPLED && likely(pass_free(block)))
 		hh_real.free(block);
@@ -369,7 +377,7 @@ replace(enum log_call call, void *old, size_t size)
 	bool freed = old && hh_note_free(old, old_usable);
 	void *block;
 
-	WITHIN(block = hh_real.realloc(old, size))
+	SERVE(block = hh_real.realloc(old, size))
 	if (block)
 		hh_note_alloc(call, block, size, hh_usable(block), 0);
 	else if (size)
@@ -389,7 +397,7 @@ resize_among_threads(enum log_call call, void *old, size_t size)
 	void *block;
 
 	hh_note_resize(old);
-	WITHIN(block = hh_real.realloc(old, size))
+	SERVE(block = hh_real.realloc(old, size))
 	if (block)
 		hh_note_resized(old_usable, block, size, hh_usable(block));
 	else
@@ -405,7 +413,7 @@ resize_sampled(enum log_call call, void *old, size_t size)
 	bool was = hh_note_gone(old);
 	void *block;
 
-	WITHIN(block = hh_real.realloc(old, size))
+	SERVE(block = hh_real.realloc(old, size))
 	if (block) {
 		hh_note_moved(call, block, size, hh_usable(block), old_usable);
 		return block;
@@ -423,7 +431,7 @@ hh_backend_realloc(enum hh_call hh_call, void *old, size_t size)
 	size_t old_usable;
 	void *block;
 
-	if (within)
+	if (is_within())
 		return hh_real.realloc(old, size);
 	if (old && size && hh_mode & HH_SAMPLED)
 		return resize_sampled(call, old, size);
@@ -432,7 +440,7 @@ hh_backend_realloc(enum hh_call hh_call, void *old, size_t size)
 	if (hh_among_threads())
 		return resize_among_threads(call, old, size);
 	old_usable = hh_usable(old);
-	WITHIN(block = hh_real.realloc(old, size))
+	SERVE(block = hh_real.realloc(old, size))
 	if (block)
 		hh_note_realloc(old, old_usable, block, size,
 		    hh_usable(block));
@@ -457,9 +465,9 @@ hh_backend_memalign(enum hh_call call, size_t align, size_t size, int *error)
 {
 	void *block;
 
-	if (within)
+	if (is_within())
 		return hh_real_memalign(call, align, size, error);
-	WITHIN(block = hh_real_memalign(call, align, size, error))
+	SERVE(block = hh_real_memalign(call, align, size, error))
 	if (block)
 		hh_note_alloc((enum log_call)call, block, size,
 		    hh_usable(block), round_up(align));

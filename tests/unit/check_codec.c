@@ -23,6 +23,7 @@ reader_of(const unsigned char *bytes, size_t n)
 {
 	return (struct log_reader){
 		.at = bytes, .end = bytes + n, .usable_rule = LOG_USABLE_GLIBC,
+		.sizes = log_size_bits(LOG_VERSION),
 	};
 }
 
@@ -103,6 +104,14 @@ START_TEST(what_is_spare_goes_with_the_size)
 		log_put_short(&w, LOG_FREE, 0x5000, 0, false, 0);
 		ck_assert_int_eq(log_get(&r, &e), 1);
 	}
+	/* As 40,000, which has the same bits, in a log of version 1. */
+	log_put_short(&w, LOG_MALLOC, 0x6000, log_short_size(40000 - 32768,
+	    16), false, 0);
+	r.sizes = log_size_bits(LOG_VERSION_UNSPARED);
+	ck_assert_int_eq(log_get(&r, &e), 1);
+	ck_assert_uint_eq(e.size, 40000);
+	ck_assert_uint_eq(e.usable,
+	    log_usable_expected(LOG_USABLE_GLIBC, 40000));
 	ck_assert(!log_is_spare(8));
 	ck_assert(!log_is_spare(32));
 	ck_assert(!log_is_spare((uint64_t)-16));

@@ -98,7 +98,9 @@ START_TEST(what_is_no_log_is_refused_with_a_reason)
 	make_log();
 	head = m.head;
 	maker_end(&m);
-	head.h.version = 2;
+	head.h.version = LOG_VERSION + 1;
+	ck_assert(strstr(open_bytes(&head, sizeof head), "another version"));
+	head.h.version = 0;
 	ck_assert(strstr(open_bytes(&head, sizeof head), "another version"));
 	head.h.version = LOG_VERSION;
 	head.h.magic = LOG_MAGIC_SWAPPED;
