@@ -3,9 +3,11 @@
  * to make system calls. */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <linux/seccomp.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "backend.h"
@@ -118,3 +120,49 @@ dup3(int from, int to, int flags)
 		hh_backend_move_descriptor(to);
 	return hh_real.dup3(from, to, flags);
 }
+
+/* Our own calls must go another way, and all but the last argument be in
+ * registers. */
+#if defined __x86_64__
+
+/* Not as <unistd.h> has it.  This must end in a jump: some calls come back
+ * twice, or on another stack; and the last argument, which is not named here,
+ * stays where it is. */
+HH_EXPORT long hh_ground_call(long number, long a, long b, long c, long d,
+    long e) __asm__("syscall");
+
+/* By number, what has a name above or elsewhere. */
+__attribute__((optimize("O2", "optimize-sibling-calls"))) HH_EXPORT long
+hh_ground_call(long number, long a, long b, long c, long d, long e)
+{
+	hh_real_find();
+	switch (number) {
+	case SYS_close:
+		return close((int)a);
+#ifdef SYS_close_range
+	case SYS_close_range:
+		return close_range((unsigned)a, (unsigned)b, (int)c);
+#endif
+#ifdef SYS_dup2
+	case SYS_dup2:
+		return dup2((int)a, (int)b);
+#endif
+	case SYS_dup3:
+		return dup3((int)a, (int)b, (int)c);
+	case SYS_prctl:
+		if (seals((int)a))
+			hh_backend_seal();
+		break;
+	case SYS_seccomp:
+		if (a == SECCOMP_SET_MODE_STRICT
+		    || a == SECCOMP_SET_MODE_FILTER)
+			hh_backend_seal();
+		break;
+	case SYS_exit_group:
+		hh_backend_exit((int)a & 0xff);
+		break;
+	}
+	return hh_real.syscall(number, a, b, c, d, e);
+}
+
+#endif

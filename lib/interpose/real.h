@@ -50,6 +50,7 @@
 	X(int, close_range, (unsigned, unsigned, int)) \
 	X(int, dup2, (int, int)) \
 	X(int, dup3, (int, int, int)) \
+	X(long, syscall, (long, long, long, long, long, long)) \
 	X(void *, mmap, (void *, size_t, int, int, int, off_t)) \
 	X(void *, mmap64, (void *, size_t, int, int, int, off_t)) \
 	X(int, munmap, (void *, size_t)) \

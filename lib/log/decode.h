@@ -10,7 +10,7 @@ struct log_reader {
 	const unsigned char *at, *end;
 	uint64_t last, size, ticks;
 	uint32_t usable_rule;
-	uint64_t sizes;		/* the bits of a short form's size that are it */
+	uint64_t sizes;		/* which bits of a short form's size are it */
 };
 
 static inline uint64_t
