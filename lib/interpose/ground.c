@@ -158,9 +158,6 @@ hh_ground_call(long number, long a, long b, long c, long d, long e)
 		    || a == SECCOMP_SET_MODE_FILTER)
 			hh_backend_seal();
 		break;
-	case SYS_exit_group:
-		hh_backend_exit((int)a & 0xff);
-		break;
 	}
 	return hh_real.syscall(number, a, b, c, d, e);
 }

@@ -45,17 +45,14 @@ make_locks(void)
 		hh_sys_unmap(locks, LOCKS_PAGE);
 }
 
-/* The tracker before us is as it should be, and says itself what is not. */
+/* The tracker before us is as it should be, and says itself what is not.  A
+ * program that brings its own malloc has its reasons. */
 static void
 say_order(void)
 {
 	const struct hh_real_order *order = &hh_real_order;
 
-	if (order->program_first)
-		hh_say("heaphook-tlsf: ", hh_conf_exe(), ": brings its own "
-		    "malloc; what it allocates by that is not from the pool",
-		    (char *)NULL);
-	else if (order->other_first && !hh_real_has_peer())
+	if (order->other_first && !hh_real_has_peer())
 		hh_say("heaphook-tlsf: ", order->who, ": is loaded before us "
 		    "and answers to malloc; what it serves is not from the "
 		    "pool: name libheaphook-tlsf.so first in LD_PRELOAD",
