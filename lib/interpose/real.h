@@ -33,6 +33,8 @@
 	X(void, _Exit, (int)) \
 	X(void, quick_exit, (int)) \
 	X(int, daemon, (int, int)) \
+	X(int, fork, (void)) \
+	X(int, _Fork, (void)) \
 	X(int, execve, (const char *, char *const *, char *const *)) \
 	X(int, execv, (const char *, char *const *)) \
 	X(int, execvp, (const char *, char *const *)) \

@@ -337,6 +337,15 @@ hh_sys_unmap(void *at, size_t bytes)
 	CALL(munmap, at, bytes, 0, 0, 0, 0);
 }
 
+int
+hh_sys_move(void *from, size_t bytes, void *to)
+{
+	long r = CALL(mremap, from, bytes, bytes,
+	    MREMAP_MAYMOVE | MREMAP_FIXED, to, 0);
+
+	return r < 0 && r > -4096 ? (int)r : 0;
+}
+
 bool
 hh_sys_wipe_on_fork(void *at, size_t bytes)
 {

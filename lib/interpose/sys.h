@@ -49,6 +49,9 @@ void *hh_sys_map_file(int fd, uint64_t offset, size_t bytes);
 void *hh_sys_map_private(size_t bytes);
 void hh_sys_unmap(void *at, size_t bytes);
 
+/* The BYTES mapped at FROM in the place of what is mapped at TO. */
+int hh_sys_move(void *from, size_t bytes, void *to);
+
 /* Memory of no file.  PROT and FLAGS (besides MAP_PRIVATE, MAP_ANONYMOUS) as
  * mmap has them; the address, or -errno. */
 long hh_sys_map(void *at, size_t bytes, int prot, int flags);

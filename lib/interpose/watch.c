@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* That there will be another thread, what threads are called, and that code
- * has gone. */
+/* That there will be another thread or process, what threads are called, and
+ * that code has gone. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <pthread.h>
+#include <unistd.h>
 
 #include "backend.h"
 #include "entry.h"
@@ -17,6 +18,28 @@ pthread_create(pthread_t *thread, const pthread_attr_t *attr,
 	hh_backend_second_thread();
 	return hh_real.pthread_create(thread, attr, run, argument);
 }
+
+#define FORK(name) \
+	{ \
+		bool within = hh_backend_is_within(); \
+		pid_t pid; \
+\
+		hh_real_find(); \
+		pid = hh_real.name(); \
+		if (pid == 0) \
+			hh_backend_forked(within); \
+		return pid; \
+	}
+
+HH_EXPORT pid_t
+fork(void)
+FORK(fork)
+
+pid_t _Fork(void);	/* since glibc 2.34 */
+
+HH_EXPORT pid_t
+_Fork(void)
+FORK(_Fork)
 
 HH_EXPORT int
 pthread_setname_np(pthread_t thread, const char *name)

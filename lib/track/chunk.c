@@ -157,14 +157,22 @@ end_events(struct hh_stream *s)
 	hh_count_tell(s);
 }
 
+bool
+hh_chunk_is_in_head(const struct log_chunk *chunk)
+{
+	return (size_t)((const char *)chunk - (const char *)first_chunk())
+	    < LOG_FIRST_SLOT_BYTES;
+}
+
 void
 hh_chunk_unmap(struct log_chunk *chunk)
 {
-	if (chunk != first_chunk())
+	if (!hh_chunk_is_in_head(chunk))
 		hh_sys_unmap(chunk, chunk->bytes);
 }
 
-/* The full slot stays where it is, and S goes on in a larger one. */
+/* The full slot stays where it is, and S goes on in a larger one, unless a
+ * handler forked meanwhile. */
 static bool
 leave_slot(struct hh_stream *s)
 {
@@ -173,7 +181,7 @@ leave_slot(struct hh_stream *s)
 	    ? LOG_MIDDLE_SLOT_BYTES : LOG_SLOT_BYTES;
 	struct log_chunk *chunk = hh_file_slot(bytes, s->number);
 
-	if (!chunk)
+	if (!chunk || s->left)
 		return false;
 	chunk->counters = old->counters;
 	memcpy(chunk->name, old->name, sizeof chunk->name);
@@ -200,6 +208,8 @@ hh_chunk_next(struct hh_stream *s)
 	bool leaves = hh_file_sealed() || s->chunk->bytes < LOG_SLOT_BYTES;
 
 	s->end = NULL;
+	if (s->left)
+		return;
 	s->turning_to = s->seq + 1;
 	close_chunk(s);
 	if (!(leaves ? leave_slot(s) : append_slot(s)))

@@ -18,6 +18,9 @@ void hh_chunk_change_thread(struct hh_stream *s);
  * be, the stream has no end from here on. */
 void hh_chunk_next(struct hh_stream *s);
 
+/* Its memory came with the header's and goes with it. */
+bool hh_chunk_is_in_head(const struct log_chunk *chunk);
+
 /* Let go of the memory of a chunk that is in the log. */
 void hh_chunk_unmap(struct log_chunk *chunk);
 

@@ -89,6 +89,8 @@ hh_count_tell(struct hh_stream *s)
 	struct log_counters *c = &s->chunk->counters;
 	int64_t live;
 
+	if (s->left)
+		return;
 	hh_count_sync(s);
 	live = add_live(h, c->live - c->told);
 	c->told = c->live;

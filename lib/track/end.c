@@ -13,6 +13,7 @@
 #include "chunk.h"
 #include "count.h"
 #include "file.h"
+#include "inherit.h"
 #include "note.h"
 #include "stack.h"
 #include "start.h"
@@ -81,6 +82,24 @@ hh_backend_exec_failed(void)
 {
 	if (is_own_log())
 		set_state(LOG_RUNNING, 0);
+}
+
+bool
+hh_backend_is_within(void)
+{
+	return hh_stream_within();
+}
+
+/* A child of a child that has no log yet finds it done. */
+void
+hh_backend_forked(bool within)
+{
+	if (hh_off || !hh_head || hh_stream_alive())
+		return;
+	if (within)
+		hh_inherit_part();
+	else
+		hh_inherit_aside();
 }
 
 void

@@ -23,6 +23,7 @@ enum {
 /* Written by start, on one thread; then read by all, except as marked. */
 static struct {
 	_Atomic int fd;			/* also by whoever finds it gone */
+	uint32_t turn;			/* changes in a forked child */
 	bool scarce;			/* descriptors are: ours is not kept */
 	dev_t dev;
 	ino_t ino;
@@ -179,6 +180,7 @@ stop_for(int error)
 static int
 claim(size_t bytes, uint64_t *offset)
 {
+	uint32_t turn = file.turn;
 	int fd;
 
 	if (hh_file_stopped())
@@ -198,7 +200,7 @@ claim(size_t bytes, uint64_t *offset)
 	if (fd < 0)
 		hh_file_stop(LOG_STOP_CLOSED, 0);
 	else if (has_space(fd, *offset + bytes))
-		return fd;
+		return turn == file.turn ? fd : -1;
 	else
 		let_go(fd), hh_file_stop(LOG_STOP_FULL, ENOSPC);
 	return -1;
@@ -302,6 +304,12 @@ hh_file_seal(void)
 	file.reserve = map_more((size_t)SEALED_SLOTS
 	    * LOG_MIDDLE_SLOT_BYTES);
 	atomic_store(&file.sealed, true);
+}
+
+void
+hh_file_part(void)
+{
+	file.turn++;
 }
 
 void

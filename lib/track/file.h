@@ -18,6 +18,9 @@
 struct log_head *hh_file_create(const struct hh_head_origin *origin,
     uint64_t limit, size_t bytes);
 
+/* In a forked child, what is being put into the parent's log is not. */
+void hh_file_part(void);
+
 /* A forked child lets go of its parent's log. */
 void hh_file_forget(void);
 

@@ -29,21 +29,22 @@ struct hh_inheritance {
 	struct cut cut[];
 };
 
+/* An event that our fork came in the middle of, if a signal handler forked,
+ * goes on here, but not in the parent's log.  If it had not begun to write, it
+ * finds a place in a copy of the chunk's head; */
+static struct {
+	struct hh_stream *stream;	/* whose chunk and place are, NULL: */
+	struct log_chunk *chunk;	/* none are: these */
+	uint64_t offset;
+	_Alignas(64) unsigned char copy[sizeof(struct log_chunk)
+	    + 2 * STREAM_SLACK];
+} aside;
+
+/* else all that it may write to is ours, and has no file behind it. */
+static bool parted;
+
 /* What was live when this process began. */
 static int64_t live_at_first;
-
-static void
-take_stream(struct hh_inheritance *from, const struct hh_stream *s)
-{
-	if (!s->chunk)
-		return;
-	from->live += hh_count_live(s);
-	if (hh_head->h.mode != LOG_EVENTS)
-		return;
-	from->cut[from->cuts++] = (struct cut){s->number, s->seq,
-	    hh_chunk_offset(s)};
-	hh_chunk_unmap(s->chunk);
-}
 
 static uint32_t
 count_streams(void)
@@ -55,6 +56,99 @@ count_streams(void)
 	return count;
 }
 
+void
+hh_inherit_aside(void)
+{
+	struct hh_stream *s = hh_mine;
+	struct log_chunk *copy = (struct log_chunk *)aside.copy;
+
+	if (!s->chunk || s->left)
+		return;
+	aside.stream = s;
+	aside.chunk = s->chunk;
+	aside.offset = hh_chunk_offset(s);
+	memcpy(copy, s->chunk, sizeof *copy);
+	s->left = true;
+	s->chunk = copy;
+	s->w.at = copy->events;
+	if (s->end)
+		s->end = aside.copy + sizeof aside.copy;
+}
+
+/* What lies there, as far as KEPT, is no file's any more but ours alone. */
+static bool
+part(void *at, size_t bytes, size_t kept)
+{
+	void *copy = hh_sys_map_private(bytes);
+
+	if (!copy)
+		return false;
+	memcpy(copy, at, kept);
+	if (hh_sys_move(copy, bytes, at) == 0)
+		return true;
+	hh_sys_unmap(copy, bytes);
+	return false;
+}
+
+static bool
+part_stream(struct hh_stream *s)
+{
+	struct log_chunk *chunk = s->chunk;
+
+	if (!chunk)
+		return true;
+	s->left = true;
+	if (hh_chunk_is_in_head(chunk))
+		return true;
+	if (!part(chunk, chunk->bytes, sizeof *chunk))
+		return false;
+	chunk->magic = 0;	/* wherever it were written, it is none */
+	return true;
+}
+
+bool
+hh_inherit_part(void)
+{
+	struct hh_stream *s = hh_mine;
+
+	if (aside.stream || parted)
+		return true;
+	hh_file_part();
+	if (!part(hh_head, LOG_HEADER_BYTES, LOG_PAGE)
+	    || !part(hh_head + 1, LOG_FIRST_SLOT_BYTES, LOG_FIRST_SLOT_BYTES))
+		return false;
+	while (s && part_stream(s))
+		s = s->inner;
+	return parted = !s;
+}
+
+static void
+take_stream(struct hh_inheritance *from, const struct hh_stream *s)
+{
+	struct cut cut = {s->number, s->seq, 0};
+
+	if (!s->chunk)
+		return;
+	from->live += hh_count_live(s);
+	if (hh_head->h.mode != LOG_EVENTS)
+		return;
+	cut.offset = hh_chunk_offset(s);
+	if (s == aside.stream)
+		cut.offset += aside.offset - sizeof *s->chunk;
+	from->cut[from->cuts++] = cut;
+}
+
+/* The slots of threads that are not here are none of ours. */
+static void
+let_go(struct hh_stream *s)
+{
+	s->end = NULL;
+	if (s == aside.stream)
+		hh_chunk_unmap(aside.chunk);
+	else if (s->chunk && !s->left)
+		hh_chunk_unmap(s->chunk);
+}
+
 struct hh_inheritance *
 hh_inherit_take(void)
 {
@@ -63,7 +157,7 @@ hh_inherit_take(void)
 	    + count * sizeof(struct cut);
 	struct hh_inheritance *from = hh_sys_map_private(bytes);
 
-	if (!from)
+	if (!from || !hh_inherit_part())
 		return NULL;
 	from->bytes = bytes;
 	strncpy(from->path, hh_create_path(), sizeof from->path - 1);
@@ -74,13 +168,19 @@ hh_inherit_take(void)
 	from->live = live_at_first + hh_head->h.others.live;
 	for (uint32_t i = 0; i < count; i++)
 		take_stream(from, hh_stream_at(i));
+	for (uint32_t i = 0; i < count; i++)
+		let_go(hh_stream_at(i));
 	hh_pool_record(NULL);
-	hh_sys_unmap(hh_head, sizeof *hh_head + LOG_FIRST_SLOT_BYTES);
-	hh_head = NULL;
+	if (!parted) {
+		hh_sys_unmap(hh_head, LOG_HEADER_BYTES + LOG_FIRST_SLOT_BYTES);
+		hh_head = NULL;
+	}
 	hh_file_forget();
 	hh_chunk_forget();
 	hh_frame_forget();
 	hh_object_forget();
+	aside.stream = NULL;
+	parted = false;
 	return from;
 }
 

@@ -9,6 +9,12 @@
 
 struct hh_inheritance;
 
+/* In a child of fork(): what the thread may still write, if a handler forked,
+ * does not come into the parent's log.  Aside, quick, of a thread that was not
+ * in the middle of an event; else part.  False: no memory. */
+void hh_inherit_aside(void);
+bool hh_inherit_part(void);
+
 /* Note how far each thread of the parent had come, and let go of its log.
  * The streams are as they were.  NULL: no memory. */
 struct hh_inheritance *hh_inherit_take(void);

@@ -36,7 +36,8 @@ _Thread_local struct hh_stream *hh_mine = &nobody.streams[0];
 uint8_t hh_mode = HH_OPAQUE;
 
 static _Atomic(struct block *) blocks[BLOCKS];
-static _Atomic uint32_t made;		/* streams, in all blocks */
+static _Atomic uint32_t made;		/* streams, in all blocks; */
+static uint32_t left;			/* so many are our ancestors' */
 static _Atomic uint32_t threads;	/* that came, ever */
 static uint32_t look_from;		/* a hint; races do no harm */
 static _Atomic uint32_t first_fate;
@@ -55,6 +56,7 @@ stream_at(uint32_t i)
 struct hh_stream *
 hh_stream_at(uint32_t i)
 {
+	i += left;
 	return i < atomic_load(&made) ? stream_at(i) : NULL;
 }
 
@@ -145,10 +147,10 @@ take_over(struct hh_stream *s, int tid, bool nested)
 static struct hh_stream *
 find_stream(int tid, bool nested)
 {
-	uint32_t count = atomic_load(&made);
+	uint32_t count = atomic_load(&made) - left;
 
 	for (uint32_t n = 0; n < count && n < LOOKS; n++) {
-		struct hh_stream *s = stream_at(look_from++ % count);
+		struct hh_stream *s = stream_at(left + look_from++ % count);
 
 		if (take_over(s, tid, nested))
 			return s;
@@ -235,14 +237,21 @@ inner_of(struct hh_stream *s)
 	return s->inner;
 }
 
+bool
+hh_stream_within(void)
+{
+	return is_busy(hh_mine);
+}
+
 /* The threads of the parent are not in this process. */
 static void
 forget_streams(void)
 {
-	for (uint32_t i = 0; hh_stream_at(i); i++) {
-		end_room(stream_at(i));
-		memset(stream_at(i), 0, sizeof(struct hh_stream));
-	}
+	struct hh_stream *s;
+
+	for (uint32_t i = 0; (s = hh_stream_at(i)); i++)
+		end_room(s);
+	left = atomic_load(&made);
 	hh_mine = &nobody.streams[0];
 	hh_mode &= (uint8_t)~HH_AMONG;
 	atomic_store(&threads, 0);

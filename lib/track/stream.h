@@ -72,6 +72,7 @@ struct hh_stream {
 	bool nested;			/* writes for a signal handler */
 	bool sparse;			/* events are rare: all are timed */
 	bool unnamed;			/* the chunk has not the owner's name */
+	bool left;			/* a parent's, in a forked child */
 };
 
 static_assert(sizeof(struct hh_stream) == STREAM_BYTES, "one stride");
@@ -201,7 +202,11 @@ void hh_stream_come(void);
 /* False in a forked child that has no log of its own yet. */
 bool hh_stream_alive(void);
 
-/* The I-th stream that was made, whoever's it is; NULL when there is none. */
+/* The calling thread is in the middle of an event. */
+bool hh_stream_within(void);
+
+/* The I-th stream of this process, whoever's it is; NULL when there is none.
+ * In a forked child, until it has a log, those of its parent. */
 struct hh_stream *hh_stream_at(uint32_t i);
 
 #endif
