@@ -49,9 +49,9 @@ hh_clock_units(void)
 	if (hh_clock.counter) {
 		uint64_t v;
 
-		__builtin_ia32_lfence();
+		__asm__ volatile("lfence" : : : "memory");
 		v = __builtin_ia32_rdtsc();
-		__builtin_ia32_lfence();
+		__asm__ volatile("lfence" : : : "memory");
 		return v;
 	}
 #elif defined __aarch64__

@@ -12,7 +12,7 @@ enum {
 				 * are anybody's, and few windows full */
 };
 
-static double mean;
+static uint64_t mean;
 
 _Atomic(_Atomic uint8_t *) hh_sample_homes[SAMPLE_LEVELS];
 _Atomic uint32_t hh_sample_levels;
@@ -22,7 +22,7 @@ static _Atomic uint32_t used[SAMPLE_LEVELS];
 void
 hh_sample_begin(uint64_t bytes)
 {
-	mean = (double)bytes;
+	mean = bytes;
 	__atomic_fetch_or(&hh_mode, HH_SAMPLED, __ATOMIC_RELAXED);
 }
 
@@ -38,26 +38,38 @@ next(uint64_t *seed)
 	return z ^ z >> 31;
 }
 
+/* With 32 bits behind the point. */
+#define FIXED(v) ((uint64_t)((v) * 4294967296.0 + 0.5))
+
+static uint64_t
+times(uint64_t a, uint64_t b)
+{
+	return (uint64_t)((unsigned __int128)a * b >> 32);
+}
+
 /* -ln(U / 2^64), U not being 0.  With U / 2^64 = m / 2^n and m from 1/2 to 1
  * that is n ln 2 + 2 artanh((1 - m) / (1 + m)), all of it positive; the
  * argument is at most 1/3, so what the series leaves out is below 4e-7 of
  * the whole (Abramowitz and Stegun, 4.1.27). */
-static double
+static uint64_t
 minus_ln(uint64_t u)
 {
-	static const double ln2 = 0.693147180559945309;
-	int n = __builtin_clzll(u);
-	double m = (double)(u << n) * 0x1p-64;
-	double z = (1 - m) / (1 + m), q = z * z;
+	unsigned n = (unsigned)__builtin_clzll(u);
+	uint64_t less = -(u << n) >> 32, more = (u << n >> 33) + (1U << 31);
+	uint64_t z = (less << 31) / more, q = times(z, z), sum;
 
-	return n * ln2 + 2 * z * (1 + q * (1 / 3. + q * (1 / 5. + q * (1 / 7.
-	    + q * (1 / 9. + q / 11)))));
+	sum = FIXED(1 / 9.) + q / 11;
+	sum = FIXED(1 / 7.) + times(q, sum);
+	sum = FIXED(1 / 5.) + times(q, sum);
+	sum = FIXED(1 / 3.) + times(q, sum);
+	sum = FIXED(1) + times(q, sum);
+	return n * FIXED(0.693147180559945309) + 2 * times(z, sum);
 }
 
 static int64_t
 draw(struct hh_luck *luck)
 {
-	return (int64_t)(mean * minus_ln(next(&luck->seed) | 1));
+	return (int64_t)times(mean, minus_ln(next(&luck->seed) | 1));
 }
 
 /* A new thread's, and a forked child's, is its own. */

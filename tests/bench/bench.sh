@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # What the recorder costs, and what the TLSF heap: each load with and without
-# in turn, ROUNDS times, the medians and their ratio; then how long single
-# calls take.  Quiet machines only; logs go to OUTPUT's folder.
+# in turn, ROUNDS times; the medians, and that of the ratios within a round,
+# since a machine may be slower for a while.  Then how long single calls take.
+# Quiet machines only; logs go to OUTPUT's folder.
 set -eu
 build=${HH_BUILD:-.}
 rounds=${ROUNDS:-11}
@@ -15,6 +16,12 @@ trap 'rm -rf "$kept"' EXIT
 
 median() {
 	sort -n "$1" | awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] }'
+}
+
+# ratio A B: of B to A
+ratio() {
+	paste "$1" "$2" | awk '{ print $2 / $1 }' >"$kept/ratios"
+	median "$kept/ratios"
 }
 
 # recorded KIND LOAD...: once, with what is set; its log's bytes to KIND.bytes
@@ -43,14 +50,19 @@ while read -r load threads pairs; do
 	done
 	awk -v load="$load" -v threads="$threads" \
 	    -v events="$((threads * (2 * pairs + 10000)))" \
-	    -v a="$(median "$kept/none")" -v b="$(median "$kept/events")" \
-	    -v c="$(median "$kept/stacks")" -v d="$(median "$kept/sampled")" \
+	    -v a="$(median "$kept/none")" \
+	    -v b="$(median "$kept/events")" \
+	    -v br="$(ratio "$kept/none" "$kept/events")" \
+	    -v c="$(median "$kept/stacks")" \
+	    -v cr="$(ratio "$kept/none" "$kept/stacks")" \
+	    -v d="$(median "$kept/sampled")" \
+	    -v dr="$(ratio "$kept/none" "$kept/sampled")" \
 	    -v m="$(cat "$kept/events.bytes")" \
 	    -v n="$(cat "$kept/stacks.bytes")" 'BEGIN {
 		printf "%-8s%-9d%10.1f  %10.1f%7.2f%13.1f  %10.1f%7.2f%13.1f" \
 		    "  %11.1f%7.2f\n",
-		    load, threads, a, b, b / a, m / events, c, c / a,
-		    n / events, d, d / a }'
+		    load, threads, a, b, br, m / events, c, cr, n / events,
+		    d, dr }'
 done <<-END
 	tight 1 4000000
 	tight 2 2000000
@@ -75,9 +87,9 @@ while read -r load threads pairs; do
 		    "$loads" "$load" "$threads" "$pairs" >>"$kept/tlsf"
 	done
 	awk -v load="$load" -v threads="$threads" \
-	    -v a="$(median "$kept/libc")" -v b="$(median "$kept/tlsf")" 'BEGIN {
-		printf "%-8s%-9d%10.1f%12.1f%8.2f\n", load, threads, a, b,
-		    b / a }'
+	    -v a="$(median "$kept/libc")" -v b="$(median "$kept/tlsf")" \
+	    -v r="$(ratio "$kept/libc" "$kept/tlsf")" 'BEGIN {
+		printf "%-8s%-9d%10.1f%12.1f%8.2f\n", load, threads, a, b, r }'
 done <<-END
 	tight 1 4000000
 	tight 2 2000000
