@@ -13,7 +13,7 @@ enum {
 static uint64_t
 time_of(const struct stream *s)
 {
-	return s->batch[s->at].ticks + s->shift;
+	return s->next->ticks + s->shift;
 }
 
 /* Ties go to the slot that was made first, unless another is at it. */
@@ -67,7 +67,7 @@ fill_all(struct merge *m)
 
 		if (!stream_fill(s))
 			continue;
-		m->expect(m->who, s->batch, s->filled);
+		m->expect(m->who, s->next, (unsigned)(s->end - s->next));
 		push(m, s);
 	}
 }
@@ -104,13 +104,14 @@ merge_close(struct merge *m)
 	free(m->heap);
 }
 
-void
-merge_refill(struct merge *m)
+/* More of the first stream, all of whose batch is taken. */
+static void
+refill(struct merge *m)
 {
 	struct stream *s = m->heap[0];
 
 	if (stream_fill(s))
-		m->expect(m->who, s->batch, s->filled);
+		m->expect(m->who, s->next, (unsigned)(s->end - s->next));
 	else
 		drop_first(m);
 }
@@ -148,8 +149,8 @@ note_slip(struct merge *m, uint64_t slip)
 /* The first stream waited, and what it waited for has come: its clock is
  * behind, or the waker's ahead, by that much at least.  A little is shared,
  * so that clocks which go to and fro carry nobody away. */
-void
-merge_learn(struct merge *m)
+static void
+learn(struct merge *m)
 {
 	struct stream *s = m->heap[0];
 	uint64_t most = merge_ticks(m, MERGE_WRONG_US), share = 0;
@@ -182,6 +183,20 @@ merge_wake(struct merge *m, uint64_t address)
 		m->mixed = true;
 		unpark(m, m->parked + i);
 	}
+}
+
+void
+merge_note(struct merge *m, uint64_t address)
+{
+	struct stream *s = m->heap[0];
+
+	m->last = s;
+	m->last_time = merge_time(m);
+	if (s->woken)
+		learn(m);
+	if (++s->next == s->end)
+		refill(m);
+	merge_wake(m, address);
 }
 
 bool
@@ -222,8 +237,8 @@ first_deadline(struct merge *m)
 static bool
 will_touch(const struct stream *s, uint64_t address)
 {
-	for (unsigned i = s->at + 1; i < s->filled; i++)
-		if (s->batch[i].address == address)
+	for (const struct log_event *e = s->next + 1; e < s->end; e++)
+		if (e->address == address)
 			return true;
 	return false;
 }
@@ -269,6 +284,10 @@ merge_choose(struct merge *m)
 	struct merge_parked *parked = first_deadline(m);
 	uint64_t limit = parked ? deadline(parked) : UINT64_MAX;
 
+	if (m->count && m->heap[0]->next == m->heap[0]->end) {
+		refill(m);
+		return merge_next(m);
+	}
 	if (!m->count && !parked)
 		return NULL;
 	settle(m);
@@ -283,12 +302,12 @@ merge_choose(struct merge *m)
 		if (m->count && m->patience / 4 > m->slip)
 			m->patience /= 2;
 		unpark(m, parked);
-		return m->heap[0]->batch + m->heap[0]->at;
+		return m->heap[0]->next;
 	}
 	for (size_t i = 1; i <= 2 && i < m->count; i++)
 		if (time_of(m->heap[i]) < limit)
 			limit = time_of(m->heap[i]);
 	m->limit = limit == UINT64_MAX ? limit
 	    : limit + 1 - m->heap[0]->shift;
-	return m->heap[0]->batch + m->heap[0]->at;
+	return m->heap[0]->next;
 }

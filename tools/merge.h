@@ -73,11 +73,11 @@ void merge_go_on(struct merge *m, const struct stream_place *cuts);
  * microseconds at least.  False: there is nothing to wait for. */
 bool merge_park(struct merge *m, uint64_t address, unsigned us);
 
-/* For those below, when the first stream is no longer the first. */
+/* For those below: when the first stream is no longer the first, or all of
+ * its batch is taken; and where streams wait. */
 const struct log_event *merge_choose(struct merge *m);
-void merge_refill(struct merge *m);
+void merge_note(struct merge *m, uint64_t address);
 void merge_wake(struct merge *m, uint64_t address);
-void merge_learn(struct merge *m);
 
 static inline uint64_t
 merge_ticks(const struct merge *m, unsigned us)
@@ -90,7 +90,7 @@ static inline uint64_t
 merge_time(const struct merge *m)
 {
 	const struct stream *s = m->heap[0];
-	uint64_t time = s->batch[s->at].ticks + s->shift;
+	uint64_t time = s->next->ticks + s->shift;
 
 	return time < s->woken ? s->woken : time;
 }
@@ -99,12 +99,9 @@ merge_time(const struct merge *m)
 static inline const struct log_event *
 merge_next(struct merge *m)
 {
-	const struct log_event *e;
-
-	if (!m->limit)
-		return merge_choose(m);
-	e = m->heap[0]->batch + m->heap[0]->at;
-	return e->ticks < m->limit ? e : merge_choose(m);
+	if (m->limit && m->heap[0]->next->ticks < m->limit)
+		return m->heap[0]->next;
+	return merge_choose(m);
 }
 
 /* The event is done; it freed or took ADDRESS, if that is not 0. */
@@ -113,16 +110,10 @@ merge_taken(struct merge *m, uint64_t address)
 {
 	struct stream *s = m->heap[0];
 
-	if (m->parked_count) {
-		m->last = s;
-		m->last_time = merge_time(m);
-	}
-	if (s->woken)
-		merge_learn(m);
-	if (++s->at == s->filled)
-		merge_refill(m);
-	if (m->parked_count)
-		merge_wake(m, address);
+	if (m->parked_count || s->woken)
+		merge_note(m, address);
+	else
+		s->next++;
 }
 
 #endif

@@ -173,7 +173,7 @@ take_long(struct stream *s, const struct log_event *e)
 	case LOG_X_INHERIT:
 		return false;
 	case LOG_X_TOOK:
-		took_give(s->batch + s->whole, s->filled - s->whole, e);
+		took_give(s->whole, (unsigned)(s->end - s->whole), e);
 		return false;
 	case LOG_X_THREAD:
 		if (s->depth)
@@ -202,11 +202,12 @@ stamp(struct stream *s, struct log_event *e, uint32_t slot)
 static bool
 decode(struct stream *s, struct stream_lane *l, const unsigned char *stop)
 {
-	while (s->filled < STREAM_BATCH && l->at.at < stop) {
-		struct log_event *e = s->batch + s->filled;
+	while (s->end < s->batch + STREAM_BATCH && l->at.at < stop) {
+		struct log_event *e = s->end;
+		bool is_long = !(*l->at.at & 3);
 		int got;
 
-		if (l->guest && *l->at.at == LOG_X_NESTED) {
+		if (is_long && l->guest && *l->at.at == LOG_X_NESTED) {
 			l->limit = place_of(l);
 			return false;
 		}
@@ -214,12 +215,12 @@ decode(struct stream *s, struct stream_lane *l, const unsigned char *stop)
 		if (got < 0) {
 			reader_say_damaged(problems_of(s->all, l), l->chunk,
 			    "cannot be understood to its end");
-			s->whole = s->filled;
+			s->whole = e;
 		}
 		if (got <= 0)
 			return false;
 		stamp(s, e, l->slot);
-		s->filled += !(e->kind & ~3) || take_long(s, e);
+		s->end += !is_long || take_long(s, e);
 	}
 	return true;
 }
@@ -228,7 +229,7 @@ decode(struct stream *s, struct stream_lane *l, const unsigned char *stop)
 static void
 introduce(struct stream *s, uint32_t slot, uint64_t ticks)
 {
-	struct log_event *e = s->batch + s->filled++;
+	struct log_event *e = s->end++;
 
 	*e = (struct log_event){
 		.kind = LOG_X_THREAD, .ticks = ticks,
@@ -316,7 +317,7 @@ next_host_chunk(struct stream *s, struct stream_lane *l)
 	if (!next_chunk(s->all, l, &head))
 		return false;
 	if (l->seq != before + 1)
-		s->whole = s->filled;
+		s->whole = s->end;
 	if (l->guest)
 		return true;
 	s->tid = head.tid;
@@ -360,35 +361,37 @@ step(struct stream *s)
 static bool
 is_short(const struct stream *s)
 {
-	return !s->filled || (s->all->log->head.h.took_units
-	    && s->filled < STREAM_BATCH / 2 && took_awaits(s->batch));
+	return s->end == s->batch || (s->all->log->head.h.took_units
+	    && s->end < s->batch + STREAM_BATCH / 2 && took_awaits(s->batch));
 }
 
 /* What is last is held back then. */
 static void
 hold(struct stream *s)
 {
-	const struct log_event *last = s->batch + s->filled - 1;
+	const struct log_event *last = s->end - 1;
 
 	if (!s->all->log->head.h.took_units || !took_awaits(last))
 		return;
 	s->held = *last;
-	s->filled--;
+	s->end--;
 }
 
 bool
 stream_fill(struct stream *s)
 {
-	s->at = s->filled = s->whole = 0;
+	bool more = true;
+
+	s->next = s->end = s->whole = s->batch;
 	if (s->held.kind)
-		s->batch[s->filled++] = s->held;
+		*s->end++ = s->held;
 	s->held.kind = LOG_END;
-	while (is_short(s))
-		if (!step(s))
-			return s->filled;
-	if (s->filled > 1)
+	while (more && is_short(s))
+		more = step(s);
+	if (more && s->end > s->batch + 1)
 		hold(s);
-	return true;
+	s->end->ticks = UINT64_MAX;
+	return s->end > s->batch;
 }
 
 /* One event after the other, without a batch.  False: the lane is over. */

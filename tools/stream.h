@@ -69,12 +69,14 @@ struct streams;
 
 struct stream {
 	struct streams *all;
-	unsigned at, filled;		/* of the batch */
-	struct log_event batch[STREAM_BATCH];
+	struct log_event *next, *end;	/* in the batch; behind the last one is
+					 * one at UINT64_MAX */
+	struct log_event batch[STREAM_BATCH + 1];
 	struct log_event held;		/* it awaits its LOG_X_TOOK and comes
 					 * next; kind 0: none */
-	unsigned whole;			/* of the batch: events before what is
-					 * missing, so await nothing */
+	struct log_event *whole;	/* in the batch: what is before is
+					 * before what is missing, so awaits
+					 * nothing */
 	uint64_t time;			/* of the last event; never back */
 	/* The merge's: */
 	uint64_t shift;			/* to be added to its time; as good

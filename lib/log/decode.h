@@ -36,69 +36,98 @@ log_get_uint(const unsigned char **at, const unsigned char *end, uint64_t *v)
 	return false;
 }
 
-/* The fields of a short form, how many bytes each has. */
+/* A short form, by its tag: where its fields are, from the tag on, and which
+ * bits of the eight bytes there are theirs. */
 struct log_short {
-	unsigned time, size, stack, step;
-	bool again;
+	uint64_t step;
+	uint32_t stack;
+	uint16_t time, size;
+	unsigned char size_at, stack_at, step_at;
+	unsigned char bytes;	/* in all; 0: no writer makes such a tag */
+	enum log_kind kind;
+	enum log_call call;
 };
 
-/* False: no writer makes such a tag. */
-static inline bool
-log_short_of(unsigned tag, struct log_short *f)
-{
-	bool is_free = (tag & 3) == LOG_FREE;
+/* How many bytes each field has. */
+#define LOG_TIME_OF(tag)	((tag) >> 7 << 1)
+#define LOG_STACK_OF(tag)	((tag) >> 5 & 3)
+#define LOG_STEP_OF(tag)	(((tag) >> 2 & 7) % LOG_AGAIN)
+#define LOG_IS_AGAIN(tag)	(((tag) >> 2 & 7) == LOG_AGAIN)
+#define LOG_IS_FREE(tag)	(((tag) & 3) == LOG_FREE)
+#define LOG_SIZE_OF(tag)	(LOG_IS_FREE(tag) || LOG_IS_AGAIN(tag) ? 0 : 2)
 
-	f->time = tag & 128 ? 2 : 0;
-	f->stack = tag >> 5 & 3;
-	f->step = tag >> 2 & 7;
-	f->again = f->step == LOG_AGAIN;
-	f->size = is_free || f->again ? 0 : 2;
-	if (f->again)
-		f->step = 0;
-	return !is_free || !(f->stack || f->again);
+#define LOG_MASK(bytes)		((UINT64_C(1) << 8 * (bytes)) - 1)
+#define LOG_SHORT(tag) { \
+	.time = LOG_MASK(LOG_TIME_OF(tag)), \
+	.size_at = 1 + LOG_TIME_OF(tag), \
+	.size = LOG_MASK(LOG_SIZE_OF(tag)), \
+	.stack_at = 1 + LOG_TIME_OF(tag) + LOG_SIZE_OF(tag), \
+	.stack = LOG_MASK(LOG_STACK_OF(tag)), \
+	.step_at = 1 + LOG_TIME_OF(tag) + LOG_SIZE_OF(tag) \
+	    + LOG_STACK_OF(tag), \
+	.step = LOG_MASK(LOG_STEP_OF(tag)), \
+	.bytes = LOG_IS_FREE(tag) && (LOG_STACK_OF(tag) || LOG_IS_AGAIN(tag)) \
+	    ? 0 : 1 + LOG_TIME_OF(tag) + LOG_SIZE_OF(tag) \
+	    + LOG_STACK_OF(tag) + LOG_STEP_OF(tag), \
+	.kind = (tag) & 3, \
+	.call = LOG_IS_FREE(tag) ? LOG_CALL_FREE \
+	    : ((tag) & 3) == LOG_MALLOC ? LOG_CALL_MALLOC : LOG_CALL_CALLOC, \
 }
+#define LOG_SHORTS_4(tag) \
+	LOG_SHORT(tag), LOG_SHORT(tag + 1), LOG_SHORT(tag + 2), \
+	LOG_SHORT(tag + 3)
+#define LOG_SHORTS_16(tag) \
+	LOG_SHORTS_4(tag), LOG_SHORTS_4(tag + 4), LOG_SHORTS_4(tag + 8), \
+	LOG_SHORTS_4(tag + 12)
+#define LOG_SHORTS_64(tag) \
+	LOG_SHORTS_16(tag), LOG_SHORTS_16(tag + 16), \
+	LOG_SHORTS_16(tag + 32), LOG_SHORTS_16(tag + 48)
 
-/* BYTES bytes, at most 7, of 8 that are there. */
+static const struct log_short log_shorts[256] = {
+	LOG_SHORTS_64(0), LOG_SHORTS_64(64), LOG_SHORTS_64(128),
+	LOG_SHORTS_64(192),
+};
+
+/* Eight bytes of the log. */
 static inline uint64_t
-log_get_part(const unsigned char *at, unsigned bytes)
+log_load(const unsigned char *at)
 {
 	uint64_t v;
 
 	memcpy(&v, at, 8);
-	return log_little(v) & ((UINT64_C(1) << 8 * bytes) - 1);
+	return log_little(v);
 }
 
-/* From a place with LOG_EVENT_ROOM bytes, though they may be no event's. */
+/* From a place with LOG_EVENT_ROOM bytes, though they may be no event's.
+ * What a free has not is left as it was. */
 static inline int
 log_get_short_at(struct log_reader *r, const unsigned char *at,
     struct log_event *e)
 {
-	struct log_short f;
-	uint64_t size;
-	size_t bytes;
+	unsigned tag = *at;
+	const struct log_short *f = log_shorts + tag;
+	uint64_t size = log_load(at + f->size_at) & f->size;
+	size_t left = (size_t)(r->end - r->at);
 
-	if (!log_short_of(*at++, &f))
+	if (!f->bytes || left < f->bytes)
 		return -1;
-	bytes = 1 + f.time + f.size + f.stack + f.step;
-	if ((size_t)(r->end - r->at) < bytes)
-		return -1;
-	e->kind = (enum log_kind)(r->at[0] & 3);
-	r->ticks += log_get_part(at, f.time);
-	at += f.time;
-	size = f.again ? r->size : log_get_part(at, f.size);
-	at += f.size;
-	if (f.size && !f.step)
+	if (!f->step && f->size)
 		r->size = size;
-	e->size = size & r->sizes;
-	e->stack = (uint32_t)log_get_part(at, f.stack);
-	r->last += log_unzigzag(log_get_part(at + f.stack, f.step));
-	r->at += bytes;
+	else if (!f->step && LOG_IS_AGAIN(tag))
+		size = r->size;
+	r->at += f->bytes;
+	r->ticks += log_load(at + 1) & f->time;
+	r->last += log_unzigzag(log_load(at + f->step_at) & f->step);
+	e->kind = f->kind;
+	e->call = f->call;
 	e->ticks = r->ticks;
 	e->took = 0;
 	e->address = r->last << 4;
+	if (LOG_IS_FREE(tag))
+		return 1;
+	e->stack = (uint32_t)log_load(at + f->stack_at) & f->stack;
 	e->align = 0;
-	e->call = e->kind == LOG_FREE ? LOG_CALL_FREE
-	    : e->kind == LOG_MALLOC ? LOG_CALL_MALLOC : LOG_CALL_CALLOC;
+	e->size = size & r->sizes;
 	e->usable = log_usable_expected(r->usable_rule, e->size)
 	    + ((size & ~r->sizes) >> LOG_SPARE_SHIFT);
 	return 1;

@@ -295,13 +295,15 @@ log_usable_step(uint64_t chunk)
 static inline uint64_t
 log_usable_expected(uint32_t rule, uint64_t size)
 {
-	uint64_t chunk = (size + 8 + 15) & ~UINT64_C(15), step = 16;
+	uint64_t chunk = (size + 8 + 15) & ~UINT64_C(15);
 
-	if (rule == LOG_USABLE_TLSF)
-		step = log_usable_step(chunk);
-	else if (rule != LOG_USABLE_GLIBC)
+	if (rule == LOG_USABLE_TLSF) {
+		uint64_t step = log_usable_step(chunk);
+
+		chunk = (chunk + step - 1) & ~(step - 1);
+	} else if (rule != LOG_USABLE_GLIBC) {
 		return INT64_MAX;
-	chunk = (chunk + step - 1) & ~(step - 1);
+	}
 	return (chunk < 32 ? 32 : chunk) - 8;
 }
 
