@@ -98,7 +98,7 @@ blocks_list(const struct blocks *b)
 /* What stands behind the gap moves into it, if the gap lies on the way from
  * its home to where it is. */
 void
-blocks_remove(struct blocks *b, struct block *block)
+blocks_close(struct blocks *b, struct block *block)
 {
 	size_t gap = (size_t)(block - b->places), i = gap;
 
@@ -115,5 +115,4 @@ blocks_remove(struct blocks *b, struct block *block)
 		gap = i;
 	}
 	b->places[gap].address = 0;
-	b->count--;
 }

@@ -44,8 +44,8 @@ struct blocks blocks_copy(const struct blocks *b);
 /* All there are, by address; the caller frees the list. */
 struct block *blocks_list(const struct blocks *b);
 
-/* Forget BLOCK, which a find or an add has just given. */
-void blocks_remove(struct blocks *b, struct block *block);
+/* BLOCK is gone: what stands behind it moves up. */
+void blocks_close(struct blocks *b, struct block *block);
 
 static inline size_t
 blocks_home(const struct blocks *b, uint64_t address)
@@ -83,6 +83,13 @@ blocks_place(const struct blocks *b, uint64_t address)
 	return b->places + i;
 }
 
+/* What stands behind BLOCK, round the end. */
+static inline struct block *
+blocks_next(const struct blocks *b, const struct block *block)
+{
+	return b->places + ((size_t)(block + 1 - b->places) & b->mask);
+}
+
 /* NULL if no block is live there. */
 static inline struct block *
 blocks_find(const struct blocks *b, uint64_t address)
@@ -90,6 +97,17 @@ blocks_find(const struct blocks *b, uint64_t address)
 	struct block *place = blocks_place(b, address);
 
 	return place->address ? place : NULL;
+}
+
+/* Forget BLOCK, which a find or a take has just given. */
+static inline void
+blocks_remove(struct blocks *b, struct block *block)
+{
+	b->count--;
+	if (blocks_next(b, block)->address)
+		blocks_close(b, block);
+	else
+		block->address = 0;
 }
 
 /* PLACE, which is free and was just given for ADDRESS, is taken by it; it

@@ -39,26 +39,26 @@ static void
 put_change(FILE *to, const struct replay_step *s)
 {
 	const struct log_event *e = s->event;
-	bool moved = s->allocated && s->freed;
+	bool moved = s->come && s->freed;
 	bool any = true;
 
-	if (s->allocated)
-		put_block(to, &s->come);
-	else if (s->known)
-		put_block(to, &s->gone);
+	if (s->come)
+		put_block(to, s->come);
+	else if (s->gone)
+		put_block(to, s->gone);
 	else
 		fprintf(to, "0x%" PRIx64 " - - ", e->address);
-	if (moved && s->known)
-		fprintf(to, "old=0x%" PRIx64, s->gone.address);
-	else if (s->freed && !s->known)
+	if (moved && s->gone)
+		fprintf(to, "old=0x%" PRIx64, s->gone->address);
+	else if (s->freed && !s->gone)
 		fputs("unknown", to);
-	else if (s->allocated && e->align)
+	else if (s->come && e->align)
 		fprintf(to, "align=%" PRIu64, e->align);
-	else if (s->allocated && e->stack)
+	else if (s->come && e->stack)
 		any = false;
 	else
 		fputc('-', to);
-	if (s->allocated && e->stack)
+	if (s->come && e->stack)
 		fprintf(to, "%sstack=%" PRIu32, any ? "," : "", e->stack);
 }
 
@@ -145,7 +145,7 @@ step(void *who, const struct replay_step *s)
 	struct dump *d = who;
 
 	if (s->ticks < d->part.from || !part_has(&d->part, s->thread)
-	    || !is_shown(s->event) || (s->known && !s->freed))
+	    || !is_shown(s->event) || (s->gone && !s->freed))
 		return;
 	fprintf(d->to, "%.9f ", reader_seconds(d->log, s->ticks));
 	if (s->thread == REPLAY_NO_THREAD)
@@ -153,7 +153,7 @@ step(void *who, const struct replay_step *s)
 	else
 		fprintf(d->to, "%" PRId32 " ",
 		    d->replay->threads.list[s->thread].tid);
-	if (s->allocated || s->freed) {
+	if (s->come || s->freed) {
 		fprintf(d->to, "%s ", calls_names[s->event->call]);
 		put_change(d->to, s);
 	} else if (!put_rest(d->to, s->event)) {

@@ -3,7 +3,10 @@
 
 #include "replay.h"
 
-enum { FEW_SITES = 1 << 11 };	/* they stay in the cache by themselves */
+enum {
+	FEW_SITES = 1 << 11,	/* they stay in the cache by themselves */
+	PROGRESS_BATCHES = 1 << 11,
+};
 
 static bool
 is_short_alloc(const struct log_event *e)
@@ -39,10 +42,18 @@ expect_sites(const struct replay *r, const struct log_event *events,
 	r->watch->expect(r->watch->who, sites, n);
 }
 
+static void
+show_progress(const struct replay *r)
+{
+	if (r->watch && r->watch->progress && r->log->bytes)
+		r->watch->progress(r->watch->who,
+		    (double)r->log->done / (double)r->log->bytes);
+}
+
 void
 expect_events(void *replay, const struct log_event *events, unsigned n)
 {
-	const struct replay *r = replay;
+	struct replay *r = replay;
 	bool many = r->stacks && r->stacks->site_count > FEW_SITES;
 
 	for (unsigned i = 0; i < n; i++) {
@@ -52,4 +63,6 @@ expect_events(void *replay, const struct log_event *events, unsigned n)
 	}
 	if (many && r->watch && r->watch->expect)
 		expect_sites(r, events, n);
+	if (++r->batches % PROGRESS_BATCHES == 0)
+		show_progress(r);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a replay will soon need is fetched into the cache meanwhile. */
+/* What a replay will soon need is fetched into the cache meanwhile; and its
+ * watch is told now and then how far it has come. */
 #ifndef TOOLS_EXPECT_H
 #define TOOLS_EXPECT_H
 

@@ -21,9 +21,8 @@ enum {
 void
 growth_start(struct growth_clock *c, uint64_t ticks)
 {
-	*c = (struct growth_clock){
-		.start = ticks, .width = FIRST_WIDTH, .end = FIRST_WIDTH,
-	};
+	*c = (struct growth_clock){ .start = ticks, .width = FIRST_WIDTH };
+	growth_advance(c, ticks);
 }
 
 void
@@ -34,7 +33,8 @@ growth_advance(struct growth_clock *c, uint64_t ticks)
 	for (; from_start / c->width >= GROWTH_POINTS; c->halvings++)
 		c->width *= 2;
 	c->at = (uint32_t)(from_start / c->width);
-	if (__builtin_mul_overflow(c->width, (uint64_t)c->at + 1, &c->end))
+	if (__builtin_mul_overflow(c->width, (uint64_t)c->at + 1, &c->end)
+	    || __builtin_add_overflow(c->start, c->end, &c->end))
 		c->end = UINT64_MAX;
 }
 

@@ -24,7 +24,7 @@ enum { GROWTH_POINTS = 64 };
 /* The points of all histories are those of one clock. */
 struct growth_clock {
 	uint64_t start, width;	/* in ticks */
-	uint64_t end;		/* of the point at work, from start */
+	uint64_t end;		/* of the point at work */
 	uint32_t at;		/* the point at work */
 	uint32_t halvings;	/* so often the width doubled */
 };
@@ -46,7 +46,7 @@ void growth_advance(struct growth_clock *c, uint64_t ticks);
 static inline void
 growth_now(struct growth_clock *c, uint64_t ticks)
 {
-	if (ticks - c->start >= c->end)
+	if (ticks >= c->end)
 		growth_advance(c, ticks);
 }
 

@@ -63,8 +63,7 @@ static struct latency_slow
 slow_of(const struct replay_step *s)
 {
 	const struct log_event *e = s->event;
-	const struct block *block = s->allocated ? &s->come
-	    : s->known ? &s->gone : NULL;
+	const struct block *block = s->come ? s->come : s->gone;
 
 	return (struct latency_slow){
 		.took = e->took, .ticks = s->ticks, .call = e->call,
@@ -97,7 +96,7 @@ void
 latency_add(struct latency *l, const struct replay_step *step)
 {
 	const struct log_event *e = step->event;
-	bool lost = step->known && !step->freed;
+	bool lost = step->gone && !step->freed;
 
 	if (!e->took || lost || (int)e->call >= LATENCY_KINDS)
 		return;

@@ -170,8 +170,8 @@ learn(struct merge *m)
 	s->woken = 0;
 }
 
-void
-merge_wake(struct merge *m, uint64_t address)
+static void
+wake(struct merge *m, uint64_t address)
 {
 	for (unsigned i = m->parked_count; i-- > 0; ) {
 		struct stream *s = m->parked[i].stream;
@@ -186,7 +186,7 @@ merge_wake(struct merge *m, uint64_t address)
 }
 
 void
-merge_note(struct merge *m, uint64_t address)
+merge_note(struct merge *m, uint64_t address, uint64_t other)
 {
 	struct stream *s = m->heap[0];
 
@@ -196,7 +196,8 @@ merge_note(struct merge *m, uint64_t address)
 		learn(m);
 	if (++s->next == s->end)
 		refill(m);
-	merge_wake(m, address);
+	wake(m, address);
+	wake(m, other);
 }
 
 bool
@@ -278,16 +279,26 @@ settle(struct merge *m)
 	m->mixed = false;
 }
 
-const struct log_event *
-merge_choose(struct merge *m)
+/* The first stream stays so until LIMIT, or until another would be. */
+static inline const struct log_event *
+give_first(struct merge *m, uint64_t limit)
+{
+	for (size_t i = 1; i <= 2 && i < m->count; i++)
+		if (time_of(m->heap[i]) < limit)
+			limit = time_of(m->heap[i]);
+	m->limit = limit == UINT64_MAX ? limit
+	    : limit + 1 - m->heap[0]->shift;
+	m->forced = false;
+	return m->heap[0]->next;
+}
+
+/* Where streams wait, or are none. */
+static const struct log_event *
+choose_or_force(struct merge *m)
 {
 	struct merge_parked *parked = first_deadline(m);
 	uint64_t limit = parked ? deadline(parked) : UINT64_MAX;
 
-	if (m->count && m->heap[0]->next == m->heap[0]->end) {
-		refill(m);
-		return merge_next(m);
-	}
 	if (!m->count && !parked)
 		return NULL;
 	settle(m);
@@ -295,19 +306,26 @@ merge_choose(struct merge *m)
 		parked = stuck(m, parked);
 		m->doubt = true;
 	}
-	m->forced = parked && (!m->count || time_of(m->heap[0]) > limit);
-	if (m->forced) {
-		/* Older than all others, so it becomes the first; limit is
-		 * left at 0, for the next event is not forced. */
-		if (m->count && m->patience / 4 > m->slip)
-			m->patience /= 2;
-		unpark(m, parked);
-		return m->heap[0]->next;
-	}
-	for (size_t i = 1; i <= 2 && i < m->count; i++)
-		if (time_of(m->heap[i]) < limit)
-			limit = time_of(m->heap[i]);
-	m->limit = limit == UINT64_MAX ? limit
-	    : limit + 1 - m->heap[0]->shift;
+	if (!parked || (m->count && time_of(m->heap[0]) <= limit))
+		return give_first(m, limit);
+	/* Older than all others, so it becomes the first; limit is left at
+	 * 0, for the next event is not forced. */
+	m->forced = true;
+	if (m->count && m->patience / 4 > m->slip)
+		m->patience /= 2;
+	unpark(m, parked);
 	return m->heap[0]->next;
+}
+
+const struct log_event *
+merge_choose(struct merge *m)
+{
+	if (m->count && m->heap[0]->next == m->heap[0]->end) {
+		refill(m);
+		return merge_next(m);
+	}
+	if (m->parked_count || m->mixed || !m->count)
+		return choose_or_force(m);
+	sink(m, 0);
+	return give_first(m, UINT64_MAX);
 }

@@ -15,7 +15,7 @@
  *             if (!possible(event) && !m->forced && merge_park(m, address, us))
  *                     continue;
  *             ... use it ...
- *             merge_taken(m, address);
+ *             merge_taken(m, address, 0);
  *     }
  */
 #ifndef TOOLS_MERGE_H
@@ -76,8 +76,7 @@ bool merge_park(struct merge *m, uint64_t address, unsigned us);
 /* For those below: when the first stream is no longer the first, or all of
  * its batch is taken; and where streams wait. */
 const struct log_event *merge_choose(struct merge *m);
-void merge_note(struct merge *m, uint64_t address);
-void merge_wake(struct merge *m, uint64_t address);
+void merge_note(struct merge *m, uint64_t address, uint64_t other);
 
 static inline uint64_t
 merge_ticks(const struct merge *m, unsigned us)
@@ -104,14 +103,14 @@ merge_next(struct merge *m)
 	return merge_choose(m);
 }
 
-/* The event is done; it freed or took ADDRESS, if that is not 0. */
+/* The event is done; it freed or took ADDRESS and OTHER, if not 0. */
 static inline void
-merge_taken(struct merge *m, uint64_t address)
+merge_taken(struct merge *m, uint64_t address, uint64_t other)
 {
 	struct stream *s = m->heap[0];
 
 	if (m->parked_count || s->woken)
-		merge_note(m, address);
+		merge_note(m, address, other);
 	else
 		s->next++;
 }

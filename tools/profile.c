@@ -10,7 +10,7 @@
 #include "part.h"
 #include "replay.h"
 #include "room.h"
-#include "sites.h"
+#include "sites_change.h"
 #include "timeline.h"
 
 enum { MAX_MARKS = 10000 };
@@ -23,11 +23,13 @@ struct tally {
 	bool begun;			/* before, only live bytes count */
 	bool peaked;			/* of a sample: the peak is over, or
 					 * looked for where all blocks are */
+	uint64_t turn;			/* when one of them may be next */
 	void (*progress)(void *, double);
 
-	uint64_t allocations, frees, failed, allocated_bytes, unknown_frees;
-	uint64_t live_blocks, live_requested, live_usable;
-	uint64_t peak_requested, peak_usable, peak_extra, peak_ticks;
+	uint64_t frees, failed, unknown_frees;
+	uint64_t live_blocks, peak_requested, live_requested, peak_usable;
+	uint64_t live_extra;		/* usable, but not requested */
+	uint64_t peak_extra, peak_ticks;
 	uint64_t inherited_blocks, inherited_bytes;
 	uint64_t mappings, mapped_bytes;
 	uint64_t ticks;			/* of the last event */
@@ -37,7 +39,7 @@ struct tally {
 	bool has_sites;
 	struct sites sites;
 	struct latency *latency;	/* NULL: it was not recorded */
-	struct profile_thread *threads;
+	struct profile_thread *threads;	/* from REPLAY_NO_THREAD on */
 	size_t thread_room;
 };
 
@@ -52,10 +54,11 @@ inherited(void *who, const struct block *block)
 	t->inherited_bytes += block->requested;
 	t->live_blocks++;
 	t->live_requested += block->requested;
-	t->live_usable += block_usable(block);
+	t->live_extra += block->excess;
 	if (t->has_sites)
-		sites_change(&t->sites, block, NULL,
-		    t->log->head.h.start.ticks);
+		sites_change(&t->sites, &(struct replay_step){
+			.come = block, .ticks = t->log->head.h.start.ticks,
+		}, t->sites.mean);
 }
 
 static void
@@ -63,16 +66,16 @@ begin(struct tally *t, uint64_t ticks)
 {
 	t->begun = true;
 	t->peak_requested = t->live_requested;
-	t->peak_usable = t->live_usable;
-	t->peak_extra = t->live_usable - t->live_requested;
+	t->peak_usable = t->live_requested + t->live_extra;
+	t->peak_extra = t->live_extra;
 	t->peak_ticks = ticks;
 	sites_peak(&t->sites);
 	sites_begin(&t->sites, ticks);
 	timeline_begin(&t->timeline, ticks, t->live_requested,
-	    t->peak_extra);
+	    t->live_extra);
 }
 
-static void
+static __attribute__((noinline, cold)) void
 more_threads(struct tally *t, uint32_t thread)
 {
 	size_t room = t->thread_room ? t->thread_room : 16;
@@ -88,6 +91,7 @@ more_threads(struct tally *t, uint32_t thread)
 static inline struct profile_thread *
 thread_of(struct tally *t, uint32_t thread)
 {
+	thread -= REPLAY_NO_THREAD;
 	if (thread >= t->thread_room)
 		more_threads(t, thread);
 	return t->threads + thread;
@@ -101,34 +105,42 @@ add(uint64_t *sum, uint64_t value)
 		*sum = UINT64_MAX;
 }
 
-static void
-count_come(struct tally *t, const struct block *block)
+static inline void
+note_peak(struct tally *t, uint64_t ticks)
 {
-	uint64_t size = block->requested;
+	uint64_t usable = t->live_requested + t->live_extra;
 
-	t->allocations++;
-	add(&t->allocated_bytes, size);
-	t->sizes[size ? 64 - __builtin_clzll(size) : 0]++;
-	if (block->owner != REPLAY_NO_THREAD) {
-		struct profile_thread *thread = thread_of(t, block->owner);
-
-		thread->allocations++;
-		add(&thread->allocated_bytes, size);
-	}
+	if (t->peak_usable < usable)
+		t->peak_usable = usable;
+	if (t->peak_requested >= t->live_requested)
+		return;
+	t->peak_requested = t->live_requested;
+	t->peak_extra = t->live_extra;
+	t->peak_ticks = ticks;
+	if (!t->log->head.h.sample_bytes)
+		sites_peak(&t->sites);
 }
 
-static void
+static inline void
+count_come(struct tally *t, const struct block *block)
+{
+	struct profile_thread *thread = thread_of(t, block->owner);
+	uint64_t size = block->requested;
+
+	t->sizes[63 - __builtin_clzll(2 * size + 1)]++;
+	thread->allocations++;
+	add(&thread->allocated_bytes, size);
+}
+
+/* Of a part, what was freed is counted if it was of a thread of it. */
+static inline void
 count_free(struct tally *t, const struct replay_step *s)
 {
-	bool ours = s->known ? part_has(&t->part, s->gone.owner)
-	    : !t->part.chosen;
-
-	t->frees += ours;
-	t->unknown_frees += ours && !s->known;
-	if (t->has_sites && ours)
-		sites_count_free(&t->sites, s);
-	if (s->thread != REPLAY_NO_THREAD)
-		thread_of(t, s->thread)->frees++;
+	thread_of(t, s->thread)->frees++;
+	if (!s->gone && t->part.chosen)
+		return;
+	t->frees++;
+	t->unknown_frees += !s->gone;
 }
 
 static void
@@ -188,53 +200,77 @@ expect(void *who, const uint32_t *numbers, unsigned n)
 	sites_expect(&t->sites, numbers, n);
 }
 
-/* Live bytes change at one instant by what came less what went. */
+/* What begins or ends by TICKS. */
+static void
+turn(struct tally *t, uint64_t ticks)
+{
+	uint64_t peak = t->log->head.h.peak_ticks;
+
+	if (!t->begun && ticks >= t->part.from)
+		begin(t, t->part.from);
+	if (!t->peaked && ticks > peak)
+		end_peak(t);
+	t->turn = UINT64_MAX;
+	if (!t->begun)
+		t->turn = t->part.from;
+	if (!t->peaked && t->turn > peak)
+		t->turn = peak + 1;
+}
+
+/* Live bytes change at one instant by what came less what went: of S, which
+ * is ALL or what of it is of the part. */
+__attribute__((always_inline)) static inline void
+count_step(struct tally *t, struct replay_step s,
+    const struct replay_step *all, bool sampled)
+{
+	if (s.ticks >= t->turn)
+		turn(t, s.ticks);
+	if (s.come) {
+		t->live_blocks++;
+		t->live_requested += s.come->requested;
+		t->live_extra += s.come->excess;
+	}
+	if (s.gone) {
+		t->live_blocks--;
+		t->live_requested -= s.gone->requested;
+		t->live_extra -= s.gone->excess;
+	}
+	t->ticks = s.ticks;
+	if (t->has_sites)
+		sites_change(&t->sites, &s, sampled);
+	if (!t->begun)
+		return;
+	if (t->latency && part_has(&t->part, s.thread))
+		latency_add(t->latency, all);
+	timeline_add(&t->timeline, s.ticks, t->live_requested, t->live_extra);
+	if (s.come) {
+		note_peak(t, s.ticks);
+		count_come(t, s.come);
+	}
+	if (s.freed)
+		count_free(t, &s);
+	else if (!s.come)
+		count_rest(t, all);
+}
+
 static void
 step(void *who, const struct replay_step *s)
 {
-	struct tally *t = who;
-	bool came = s->allocated && part_has(&t->part, s->come.owner);
-	bool went = s->known && part_has(&t->part, s->gone.owner);
+	count_step(who, *s, s, false);
+}
 
-	if (!t->begun && s->ticks >= t->part.from)
-		begin(t, t->part.from);
-	if (!t->peaked && s->ticks > t->log->head.h.peak_ticks)
-		end_peak(t);
-	if (came) {
-		t->live_blocks++;
-		t->live_requested += s->come.requested;
-		t->live_usable += block_usable(&s->come);
-	}
-	if (went) {
-		t->live_blocks--;
-		t->live_requested -= s->gone.requested;
-		t->live_usable -= block_usable(&s->gone);
-	}
-	t->ticks = s->ticks;
-	if (t->has_sites)
-		sites_change(&t->sites, came ? &s->come : NULL,
-		    went ? &s->gone : NULL, s->ticks);
-	if (!t->begun)
-		return;
-	if (t->latency && part_has(&t->part, s->thread))
-		latency_add(t->latency, s);
-	if (t->peak_usable < t->live_usable)
-		t->peak_usable = t->live_usable;
-	if (t->peak_requested < t->live_requested) {
-		t->peak_requested = t->live_requested;
-		t->peak_extra = t->live_usable - t->live_requested;
-		t->peak_ticks = s->ticks;
-		if (!t->log->head.h.sample_bytes)
-			sites_peak(&t->sites);
-	}
-	timeline_add(&t->timeline, s->ticks, t->live_requested,
-	    t->live_usable - t->live_requested);
-	if (came)
-		count_come(t, &s->come);
-	if (s->freed)
-		count_free(t, s);
-	if (!s->allocated && !s->freed)
-		count_rest(t, s);
+/* Of a sample, or without blocks that others allocated. */
+static void
+step_of_part(void *who, const struct replay_step *all)
+{
+	struct tally *t = who;
+	struct replay_step s = *all;
+
+	if (s.come && !part_has(&t->part, s.come->owner))
+		s.come = NULL;
+	if (s.gone && !part_has(&t->part, s.gone->owner))
+		s.gone = NULL;
+	count_step(t, s, all, t->sites.mean);
 }
 
 static void
@@ -248,10 +284,16 @@ progress(void *who, double done)
 static void
 give_totals(struct profile *p, const struct tally *t)
 {
-	p->allocations = facts_known(t->allocations);
+	uint64_t allocations = 0, bytes = 0;
+
+	for (size_t i = 0; i < t->thread_room; i++) {
+		allocations += t->threads[i].allocations;
+		add(&bytes, t->threads[i].allocated_bytes);
+	}
+	p->allocations = facts_known(allocations);
 	p->frees = facts_known(t->frees);
 	p->failed = facts_known(t->failed);
-	p->allocated_bytes = facts_known(t->allocated_bytes);
+	p->allocated_bytes = facts_known(bytes);
 	p->peak_bytes = facts_known(t->peak_requested);
 	p->peak_usable_bytes = facts_known(t->peak_usable);
 	p->peak_extra_bytes = t->peak_extra;
@@ -259,7 +301,7 @@ give_totals(struct profile *p, const struct tally *t)
 	p->peak_error_bytes = facts_known(0);
 	p->live_blocks = facts_known(t->live_blocks);
 	p->live_bytes = facts_known(t->live_requested);
-	p->live_usable_bytes = facts_known(t->live_usable);
+	p->live_usable_bytes = facts_known(t->live_requested + t->live_extra);
 	p->unknown_frees = facts_known(t->unknown_frees);
 	p->inherited_blocks = facts_known(t->inherited_blocks);
 	p->inherited_bytes = facts_known(t->inherited_bytes);
@@ -369,12 +411,14 @@ count_events(struct profile *p, struct reader *log,
 
 	if (t.has_sites) {
 		sites_init(&t.sites);
-		t.sites.mean = (double)p->sample_bytes.value;
+		t.sites.mean = p->sample_bytes.value;
 		watch.stacks = &t.sites.stacks;
 	}
 	if (log->head.h.took_units)
 		t.latency = room_new(1, sizeof *t.latency);
 	part_find(&t.part, log, part);
+	if (t.part.chosen || t.sites.mean)
+		watch.step = step_of_part;
 	watch.until = part_end(&t.part, log);
 	replay_run(&r, log, &watch);
 	end = end_of(&t) < watch.until ? end_of(&t) : watch.until;
@@ -388,7 +432,7 @@ count_events(struct profile *p, struct reader *log,
 		end_peak(&t);
 	if (end > t.timeline.start)
 		timeline_add(&t.timeline, end, t.live_requested,
-		    t.live_usable - t.live_requested);
+		    t.live_extra);
 	p->timeline_end_s = reader_seconds(log, end);
 	give(p, &t, &r.threads, end);
 	replay_free(&r);

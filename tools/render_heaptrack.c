@@ -20,7 +20,7 @@
 #include "render_util.h"
 #include "replay.h"
 #include "room.h"
-#include "sites.h"
+#include "sites_change.h"
 #include "texts.h"
 
 struct head {
@@ -232,20 +232,20 @@ static void
 step(void *who, const struct replay_step *s)
 {
 	struct events *e = who;
-	bool came = s->allocated && part_has(&e->part, s->come.owner);
-	bool went = s->known && part_has(&e->part, s->gone.owner);
+	bool came = s->come && part_has(&e->part, s->come->owner);
+	bool went = s->gone && part_has(&e->part, s->gone->owner);
 	bool temporary;
 
 	if (!came && !went)
 		return;
 	if (came)
-		sites_remember(&e->sites, &s->come);
-	temporary = went && s->freed && sites_count_free(&e->sites, s);
+		sites_remember(&e->sites, s->come);
+	temporary = went && s->freed && sites_was_newest(&e->sites, s);
 	put_time(e, s->ticks);
 	if (went)
-		put_gone(e, &s->gone, temporary);
+		put_gone(e, s->gone, temporary);
 	if (came)
-		put_come(e, &s->come);
+		put_come(e, s->come);
 }
 
 static void

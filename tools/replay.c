@@ -12,9 +12,11 @@
 /* No address space holds more. */
 static const uint64_t MAX_BLOCK = UINT64_C(1) << 57;
 
-enum {
-	PROGRESS_EVENTS = 1 << 16,
+/* What each event needs, put together where they are taken. */
+#define INLINE __attribute__((always_inline)) static inline
+#define COLD __attribute__((noinline, cold)) static
 
+enum {
 	/* How long an event that cannot be yet waits for others. */
 	ALLOC_WAITS_US = 10,
 	FREE_WAITS_US = 1000,
@@ -33,9 +35,9 @@ lose(struct replay *r, const struct block *block)
 {
 	struct replay_step kept = r->step;
 
-	r->step.allocated = r->step.freed = false;
-	r->step.known = true;
-	r->step.gone = *block;
+	r->step.freed = false;
+	r->step.come = NULL;
+	r->step.gone = block;
 	r->lost++;
 	show(r);
 	r->step = kept;
@@ -57,15 +59,15 @@ show_debt(struct replay *r, const struct doubt *debt, struct block *block)
 		.address = debt->block.address, .ticks = r->step.ticks,
 		.slot = debt->slot, .took = debt->took,
 	};
-	struct replay_step kept = r->step;
+	const struct replay_step kept = r->step;
+	struct block gone;
 
-	r->step.event = &event;
-	r->step.thread = debt->thread;
-	r->step.allocated = false;
-	r->step.freed = true;
-	r->step.known = block;
+	r->step = (struct replay_step){
+		.event = &event, .ticks = kept.ticks, .thread = debt->thread,
+		.freed = true, .gone = block ? &gone : NULL,
+	};
 	if (block) {
-		r->step.gone = *block;
+		gone = *block;
 		blocks_remove(&r->blocks, block);
 	}
 	show(r);
@@ -136,34 +138,53 @@ was_paid(struct replay *r, struct block *block)
 	return true;
 }
 
-/* A new block at the event's address. */
 static bool
+is_senseless(struct replay *r, const struct log_event *e)
+{
+	if (e->address && e->size <= MAX_BLOCK
+	    && e->usable - e->size <= BLOCK_EXCESS_MOST)
+		return false;
+	r->senseless++;
+	return true;
+}
+
+/* Make room for another block where BLOCK is.  False: it cannot be. */
+COLD bool
+clear(struct replay *r, struct block *block, bool force)
+{
+	if (was_paid(r, block))
+		return true;
+	if (force)
+		make_way(r, block);
+	return force;
+}
+
+/* A new block at the event's address. */
+INLINE bool
 come(struct replay *r, const struct log_event *e, bool force)
 {
 	struct block *block = blocks_place(&r->blocks, e->address);
 
 	r->address = e->address;
 	if (block->address) {
-		if (!was_paid(r, block)) {
-			if (!force)
-				return false;
-			make_way(r, block);
-		}
+		if (!clear(r, block, force))
+			return false;
 		block = blocks_place(&r->blocks, e->address);
 	}
 	block = blocks_take(&r->blocks, block, e->address);
-	block->requested = e->size;
-	block->excess = e->usable - e->size;
-	block->owner = r->step.thread;
-	block->when = (uint32_t)merge_time(&r->merge);
-	block->site = r->stacks ? stacks_site(r->stacks, e->stack) : 0;
-	r->step.come = *block;
-	r->step.allocated = true;
+	*block = (struct block){
+		.address = e->address, .requested = e->size,
+		.excess = e->usable - e->size,
+		.site = r->stacks ? stacks_site(r->stacks, e->stack) : 0,
+		.owner = r->step.thread,
+		.when = (uint32_t)merge_time(&r->merge),
+	};
+	r->step.come = block;
 	return true;
 }
 
 /* The block at ADDRESS goes to *GONE.  False: there is none. */
-static bool
+INLINE bool
 leave(struct replay *r, uint64_t address, uint32_t slot, struct block *gone)
 {
 	struct block *block = blocks_find(&r->blocks, address);
@@ -209,14 +230,17 @@ owe(struct replay *r, uint64_t address, uint32_t slot, bool force)
 	return true;
 }
 
-static bool
+INLINE bool
 go(struct replay *r, uint64_t address, uint32_t slot, bool force)
 {
 	struct replay_step *step = &r->step;
 
-	step->known = leave(r, address, slot, &step->gone);
-	step->freed = step->known;
-	if (step->known || owe(r, address, slot, force))
+	if (leave(r, address, slot, &r->gone)) {
+		step->freed = true;
+		step->gone = &r->gone;
+		return true;
+	}
+	if (owe(r, address, slot, force))
 		return true;
 	step->freed = force;
 	return force;
@@ -225,6 +249,8 @@ go(struct replay *r, uint64_t address, uint32_t slot, bool force)
 static bool
 realloc_at_once(struct replay *r, const struct log_event *e, bool force)
 {
+	if (!e->old)
+		return come(r, e, force);
 	if (!force && e->old != e->address
 	    && blocks_find(&r->blocks, e->address)) {
 		r->address = e->address;
@@ -295,16 +321,8 @@ end_realloc(struct replay *r, const struct log_event *e, bool force)
 		return true;
 	m = &t->moving[--t->depth];
 	r->step.freed = !m->owed;
-	r->step.known = m->known;
-	r->step.gone = m->block;
+	r->step.gone = m->known ? &m->block : NULL;
 	return true;
-}
-
-static bool
-is_senseless(const struct log_event *e)
-{
-	return !e->address || e->size > MAX_BLOCK
-	    || e->usable - e->size > BLOCK_EXCESS_MOST;
 }
 
 /* Each chunk introduces its thread again.  What another one had not ended
@@ -325,28 +343,15 @@ introduce(struct replay *r, const struct log_event *e)
 	r->step.thread = r->who[e->slot];
 }
 
-/* False: it cannot be yet, and FORCE is not set. */
-static bool
-apply(struct replay *r, const struct log_event *e, bool force)
+/* What most programs do less. */
+COLD bool
+apply_rest(struct replay *r, const struct log_event *e, bool force)
 {
 	switch (e->kind) {
-	case LOG_FREE:
-	case LOG_X_FREE:
-		return !e->address
-		    || go(r, e->address, e->slot, force);
-	case LOG_MALLOC:
-	case LOG_CALLOC:
-	case LOG_X_ALLOC:
 	case LOG_X_REALLOC:
+		return is_senseless(r, e) || realloc_at_once(r, e, force);
 	case LOG_X_RESIZED:
-		if (is_senseless(e)) {
-			r->senseless++;
-			return true;
-		}
-		if (e->kind == LOG_X_RESIZED)
-			return end_realloc(r, e, force);
-		return e->kind == LOG_X_REALLOC && e->old
-		    ? realloc_at_once(r, e, force) : come(r, e, force);
+		return is_senseless(r, e) || end_realloc(r, e, force);
 	case LOG_X_RESIZE:
 		return e->address ? begin_realloc(r, e, force) : true;
 	case LOG_X_FAILED:
@@ -369,6 +374,23 @@ apply(struct replay *r, const struct log_event *e, bool force)
 	}
 }
 
+/* False: it cannot be yet, and FORCE is not set. */
+INLINE bool
+apply(struct replay *r, const struct log_event *e, bool force)
+{
+	switch (e->kind) {
+	case LOG_FREE:
+	case LOG_X_FREE:
+		return !e->address || go(r, e->address, e->slot, force);
+	case LOG_MALLOC:
+	case LOG_CALLOC:
+	case LOG_X_ALLOC:
+		return is_senseless(r, e) || come(r, e, force);
+	default:
+		return apply_rest(r, e, force);
+	}
+}
+
 /* Whether it waits for a block to be there, and not for one to be gone. */
 static bool
 is_release(const struct log_event *e)
@@ -377,12 +399,10 @@ is_release(const struct log_event *e)
 	    || e->kind == LOG_X_RESIZE;
 }
 
-/* False: it was not possible, and waits. */
-static bool
-try(struct replay *r, const struct log_event *e)
+/* What was not possible.  False: it waits. */
+COLD bool
+insist(struct replay *r, const struct log_event *e)
 {
-	if (apply(r, e, false))
-		return true;
 	if (!r->merge.forced && merge_park(&r->merge, r->address,
 	    is_release(e) ? FREE_WAITS_US : ALLOC_WAITS_US))
 		return false;
@@ -396,30 +416,23 @@ is_put_off(const struct replay *r, const struct log_event *e)
 	return !r->step.freed && e->call == LOG_CALL_FREE && r->address;
 }
 
-static bool
+INLINE bool
 take(struct replay *r, const struct log_event *e)
 {
 	struct replay_step *step = &r->step;
 
 	step->event = e;
 	step->thread = r->who[e->slot];
-	step->allocated = step->freed = step->known = false;
+	step->come = step->gone = NULL;
+	step->freed = false;
 	r->address = r->old = 0;
-	if (!try(r, e))
+	if (!apply(r, e, false) && !insist(r, e))
 		return false;
 	if (step->ticks < e->ticks)
 		step->ticks = e->ticks;
 	if (!is_put_off(r, e))
 		show(r);
 	return true;
-}
-
-static void
-show_progress(const struct replay *r)
-{
-	if (r->watch && r->watch->progress && r->log->bytes)
-		r->watch->progress(r->watch->who,
-		    (double)r->log->done / (double)r->log->bytes);
 }
 
 void
@@ -438,18 +451,12 @@ replay_begin(struct replay *r, struct reader *log,
 void
 replay_play(struct replay *r)
 {
-	uint64_t until = r->watch ? r->watch->until : UINT64_MAX, n = 0;
+	uint64_t until = r->watch ? r->watch->until : UINT64_MAX;
 	const struct log_event *e;
 
-	while ((e = merge_next(&r->merge)) && e->ticks < until) {
-		if (!take(r, e))
-			continue;
-		merge_taken(&r->merge, r->address);
-		if (r->old && r->merge.parked_count)
-			merge_wake(&r->merge, r->old);
-		if (++n % PROGRESS_EVENTS == 0)
-			show_progress(r);
-	}
+	while ((e = merge_next(&r->merge)) && e->ticks < until)
+		if (take(r, e))
+			merge_taken(&r->merge, r->address, r->old);
 }
 
 void

@@ -20,11 +20,10 @@ struct replay_step {
 	const struct log_event *event;
 	uint64_t ticks;		/* never less than in the step before */
 	uint32_t thread;	/* in replay.threads, or REPLAY_NO_THREAD */
-	bool allocated, freed;	/* a realloc is both */
-	bool known;		/* what went had come before.  It can go
-				 * without a free: when another block takes
-				 * its address */
-	struct block come, gone;
+	bool freed;		/* if gone is NULL, what had not come before */
+	const struct block *come;	/* or NULL; a realloc has both */
+	const struct block *gone;	/* or NULL.  It can go without a free:
+					 * when another takes its address */
 };
 
 /* Who wants to know.  All may be NULL. */
@@ -66,6 +65,8 @@ struct replay {
 	struct doubts owed;		/* frees that came before their block */
 	struct recent recent;
 	struct replay_step step;
+	struct block gone;		/* the step's */
+	uint64_t batches;		/* decoded up to now */
 	uint64_t address, old;		/* that the step is about; or what
 					 * is in its way; or 0 */
 	uint64_t lost;			/* blocks whose free is missing */

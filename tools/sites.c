@@ -7,10 +7,7 @@
 
 #include "estimate.h"
 #include "room.h"
-
-/* Of ticks those that a sum of lives counts: too few for one that is more
- * than 64 bits hold. */
-enum { LIFE_SHIFT = 10 };
+#include "sites_change.h"
 
 void
 sites_init(struct sites *s)
@@ -44,54 +41,16 @@ need_place(void *list, size_t *room, size_t at, size_t bytes)
 	return list;
 }
 
-static inline struct site *
-site_at(struct sites *s, uint32_t number)
+void
+sites_more(struct sites *s, uint32_t number)
 {
-	if (number >= s->room)
-		s->list = need_place(s->list, &s->room, number,
-		    sizeof *s->list);
-	return s->list + number;
+	s->list = need_place(s->list, &s->room, number, sizeof *s->list);
 }
 
-/* What BLOCK stands for. */
-static inline struct estimate
-worth(const struct sites *s, const struct block *block)
+void
+sites_more_threads(struct sites *s, uint32_t thread)
 {
-	if (s->mean > 0)
-		return estimate_block(block, s->mean);
-	return (struct estimate){ 1, block->requested, 0 };
-}
-
-static double
-square(uint64_t bytes)
-{
-	return (double)bytes * (double)bytes;
-}
-
-/* How long BLOCKS have lived that came with the clock. */
-static inline uint64_t
-lives(const struct sites *s, uint64_t blocks, uint64_t ticks)
-{
-	if (s->mean > 0)
-		return estimate_whole((double)(ticks >> LIFE_SHIFT)
-		    * ((double)blocks / (1 << ESTIMATE_SHIFT)));
-	return blocks * (ticks >> LIFE_SHIFT);
-}
-
-/* One that is about to change. */
-static inline struct site *
-changing(struct sites *s, uint32_t number)
-{
-	struct site *site = site_at(s, number);
-
-	growth_before(&site->growth, &s->clock, site->live_bytes);
-	if (site->peak == s->peak)
-		return site;
-	site->peak = s->peak;
-	site->peak_blocks = site->live_blocks;
-	site->peak_bytes = site->live_bytes;
-	site->variance.peak = site->variance.live;
-	return site;
+	s->last = need_place(s->last, &s->last_room, thread, sizeof *s->last);
 }
 
 void
@@ -103,91 +62,6 @@ sites_expect(const struct sites *s, const uint32_t *numbers, unsigned n)
 		__builtin_prefetch(&s->list[numbers[i]].live_blocks, 1);
 		__builtin_prefetch(&s->list[numbers[i]].most_bytes, 1);
 	}
-}
-
-static inline uint64_t *
-last_of(struct sites *s, uint32_t thread)
-{
-	if (thread >= s->last_room)
-		s->last = need_place(s->last, &s->last_room, thread,
-		    sizeof *s->last);
-	return s->last + thread;
-}
-
-void
-sites_remember(struct sites *s, const struct block *block)
-{
-	if (block->owner != REPLAY_NO_THREAD)
-		*last_of(s, block->owner) = block->address;
-}
-
-static inline void
-go(struct sites *s, const struct block *block, uint64_t ticks)
-{
-	struct site *site = changing(s, block->site);
-	const struct estimate e = worth(s, block);
-
-	site->live_blocks -= e.blocks;
-	site->live_bytes -= e.bytes;
-	site->lived += lives(s, e.blocks, ticks);
-	if (e.variance > 0) {
-		double lost = e.variance * square(block_usable(block));
-
-		site->variance.live -= lost;
-		site->gone += lost;
-	}
-}
-
-static inline void
-count(struct sites *s, struct site *site, const struct block *block,
-    const struct estimate *e)
-{
-	site->allocations += e->blocks;
-	/* It may be more than 64 bits hold. */
-	if (__builtin_add_overflow(site->allocated_bytes, e->bytes,
-	    &site->allocated_bytes))
-		site->allocated_bytes = UINT64_MAX;
-	if (e->variance > 0) {
-		site->variance.allocations += e->variance;
-		site->variance.allocated += e->variance
-		    * square(block_usable(block));
-	}
-	sites_remember(s, block);
-}
-
-static inline void
-come(struct sites *s, const struct block *block, uint64_t ticks)
-{
-	struct site *site = changing(s, block->site);
-	const struct estimate e = worth(s, block);
-
-	site->live_blocks += e.blocks;
-	site->live_bytes += e.bytes;
-	site->lived -= lives(s, e.blocks, ticks);
-	if (e.variance > 0)
-		site->variance.live += e.variance
-		    * square(block_usable(block));
-	if (site->most_bytes < site->live_bytes) {
-		site->most_bytes = site->live_bytes;
-		site->most_blocks = site->live_blocks;
-	}
-	if (s->counts)
-		count(s, site, block, &e);
-}
-
-void
-sites_change(struct sites *s, const struct block *came,
-    const struct block *gone, uint64_t ticks)
-{
-	growth_now(&s->clock, ticks);
-	if (gone)
-		go(s, gone, ticks);
-	if (came)
-		come(s, came, ticks);
-	/* Not before: what realloc replaces at its site leaves no gap. */
-	if (gone)
-		growth_after(&s->list[gone->site].growth,
-		    s->list[gone->site].live_bytes);
 }
 
 void
@@ -202,28 +76,9 @@ sites_begin(struct sites *s, uint64_t ticks)
 		site->growth = (struct growth){ .least = site->live_bytes };
 		site->most_bytes = site->live_bytes;
 		site->most_blocks = site->live_blocks;
-		site->lived = -lives(s, site->live_blocks, ticks);
+		site->lived = -sites_lives(s->mean, site->live_blocks, ticks);
 		site->gone = 0;
 	}
-}
-
-/* What realloc gives back lives on elsewhere.  In a sample nobody knows
- * which block came last. */
-bool
-sites_count_free(struct sites *s, const struct replay_step *step)
-{
-	uint64_t *last;
-
-	if (s->mean > 0 || !step->known || step->allocated
-	    || step->thread == REPLAY_NO_THREAD
-	    || step->thread != step->gone.owner)
-		return false;
-	last = last_of(s, step->thread);
-	if (*last != step->gone.address)
-		return false;
-	*last = 0;
-	site_at(s, step->gone.site)->temporary++;
-	return true;
 }
 
 /* The most of several is at most their sum. */
@@ -345,7 +200,7 @@ give_sites(struct profile *p, struct sites *s, uint64_t end,
 		struct site *site = s->list + i;
 		uint32_t frame = s->stacks.sites[i];
 		uint64_t lived = site->lived
-		    + lives(s, site->live_blocks, end);
+		    + sites_lives(s->mean, site->live_blocks, end);
 
 		if (!site->allocations && !site->live_blocks && !site->peak)
 			continue;
@@ -357,7 +212,7 @@ give_sites(struct profile *p, struct sites *s, uint64_t end,
 		if (p->errors)
 			add_variance(p->errors + frame, site, s->peak);
 		p->sites[at[frame] - 1].lived_s += (double)lived
-		    * (1 << LIFE_SHIFT) / ticks_per_s;
+		    * (1 << SITES_LIFE_SHIFT) / ticks_per_s;
 		add_growth(sums + at[frame] - 1, site, &s->clock);
 	}
 	free(at);
@@ -411,7 +266,7 @@ sites_give(struct profile *p, struct sites *s, uint64_t end,
 	p->site_frames = room_new(bytes, 1);
 	memcpy(p->site_frames, s->stacks.sites, bytes);
 	p->has_sites = true;
-	if (s->mean > 0)
+	if (s->mean)
 		p->errors = room_new(s->stacks.frame_count, sizeof *p->errors);
 	give_objects(p, &s->stacks);
 	give_tree(p, &s->stacks);

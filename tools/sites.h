@@ -33,14 +33,15 @@ struct site {
 
 struct sites {
 	struct stacks stacks;
-	double mean;			/* bytes from one block of a sample to
+	uint64_t mean;			/* bytes from one block of a sample to
 					 * the next; 0: all blocks are here */
 	struct site *list;		/* by number, as stacks give it */
 	size_t room;
 	bool counts;			/* calls, too: they have begun */
 	uint64_t peak;			/* number of the program's last one */
-	uint64_t *last;			/* by thread: its newest block, if that
-					 * is not freed */
+	uint64_t *last;			/* by thread, from REPLAY_NO_THREAD on:
+					 * its newest block, if that is not
+					 * freed */
 	size_t last_room;
 	struct growth_clock clock;
 };
@@ -50,10 +51,6 @@ void sites_free(struct sites *s);
 
 /* Sites that will soon change; unknown numbers do no harm. */
 void sites_expect(const struct sites *s, const uint32_t *numbers, unsigned n);
-
-/* Live bytes change: both at one instant.  NULL: nothing. */
-void sites_change(struct sites *s, const struct block *came,
-    const struct block *gone, uint64_t ticks);
 
 /* What is live now has lived, and growth and calls count, from now on. */
 void sites_begin(struct sites *s, uint64_t ticks);
@@ -65,11 +62,10 @@ sites_peak(struct sites *s)
 	s->peak++;
 }
 
-/* BLOCK is its thread's newest: for who asks for what is temporary only. */
-void sites_remember(struct sites *s, const struct block *block);
-
-/* Whether the block that a step frees was temporary, which is counted. */
-bool sites_count_free(struct sites *s, const struct replay_step *step);
+/* For sites_change.h: room for one of this number, or for its last block. */
+void sites_more(struct sites *s, uint32_t number) __attribute__((cold));
+void sites_more_threads(struct sites *s, uint32_t thread)
+    __attribute__((cold));
 
 /* Into P, which is nothing of it yet; lives last until END. */
 void sites_give(struct profile *p, struct sites *s, uint64_t end,

@@ -220,7 +220,8 @@ decode(struct stream *s, struct stream_lane *l, const unsigned char *stop)
 		if (got <= 0)
 			return false;
 		stamp(s, e, l->slot);
-		s->end += !is_long || take_long(s, e);
+		if (!is_long || take_long(s, e))
+			s->end++;
 	}
 	return true;
 }

@@ -5,8 +5,11 @@ void
 timeline_begin(struct timeline *t, uint64_t ticks, uint64_t live,
     uint64_t beside)
 {
-	*t = (struct timeline){ .start = ticks, .width = 1, .end = 1 };
-	t->points[0] = (struct timeline_point){ live, live, beside };
+	*t = (struct timeline){
+		.start = ticks, .width = 1, .now = t->points,
+		.end = ticks == UINT64_MAX ? ticks : ticks + 1,
+	};
+	*t->now = (struct timeline_point){ live, live, beside };
 }
 
 /* Two points become one. */
@@ -29,7 +32,7 @@ halve(struct timeline *t)
 void
 timeline_advance(struct timeline *t, uint64_t ticks)
 {
-	struct timeline_point last = t->points[t->at];
+	const struct timeline_point last = *t->now;
 	uint64_t from_start = ticks - t->start;
 
 	while (from_start / t->width >= TIMELINE_POINTS)
@@ -38,6 +41,8 @@ timeline_advance(struct timeline *t, uint64_t ticks)
 		t->points[++t->at] = (struct timeline_point){
 			last.live, last.live, last.beside,
 		};
-	if (__builtin_mul_overflow(t->width, t->at + 1, &t->end))
+	t->now = t->points + t->at;
+	if (__builtin_mul_overflow(t->width, t->at + 1, &t->end)
+	    || __builtin_add_overflow(t->start, t->end, &t->end))
 		t->end = UINT64_MAX;
 }

@@ -17,8 +17,9 @@ struct timeline_point {
 
 struct timeline {
 	uint64_t start, width;	/* in ticks */
-	uint64_t end;		/* of the point at work, from start */
-	unsigned at;		/* the point at work */
+	unsigned at;		/* the point at work, */
+	struct timeline_point *now;	/* which is this, */
+	uint64_t end;		/* and when it ends */
 	struct timeline_point points[TIMELINE_POINTS];
 };
 
@@ -33,15 +34,12 @@ static inline void
 timeline_add(struct timeline *t, uint64_t ticks, uint64_t live,
     uint64_t beside)
 {
-	struct timeline_point *p;
-
-	if (ticks - t->start >= t->end)
+	if (ticks >= t->end)
 		timeline_advance(t, ticks);
-	p = t->points + t->at;
-	p->live = live;
-	p->beside = beside;
-	if (p->peak < live)
-		p->peak = live;
+	t->now->live = live;
+	t->now->beside = beside;
+	if (t->now->peak < live)
+		t->now->peak = live;
 }
 
 #endif

@@ -5,6 +5,9 @@
 
 #include "codec.h"
 
+/* What each event needs is put where events are read. */
+#define LOG_INLINE __attribute__((always_inline)) static inline
+
 /* Where a reader stands: AT to END, nothing of it trusted. */
 struct log_reader {
 	const unsigned char *at, *end;
@@ -98,18 +101,17 @@ log_load(const unsigned char *at)
 	return log_little(v);
 }
 
-/* From a place with LOG_EVENT_ROOM bytes, though they may be no event's.
+/* From a place with LOG_EVENT_ROOM bytes, as many as it takes the event's.
  * What a free has not is left as it was. */
-static inline int
+LOG_INLINE int
 log_get_short_at(struct log_reader *r, const unsigned char *at,
     struct log_event *e)
 {
 	unsigned tag = *at;
 	const struct log_short *f = log_shorts + tag;
 	uint64_t size = log_load(at + f->size_at) & f->size;
-	size_t left = (size_t)(r->end - r->at);
 
-	if (!f->bytes || left < f->bytes)
+	if (!f->bytes)
 		return -1;
 	if (!f->step && f->size)
 		r->size = size;
@@ -133,14 +135,16 @@ log_get_short_at(struct log_reader *r, const unsigned char *at,
 	return 1;
 }
 
+/* The same where there are fewer. */
 static inline int
-log_get_short(struct log_reader *r, struct log_event *e)
+log_get_short_last(struct log_reader *r, struct log_event *e)
 {
 	unsigned char last[LOG_EVENT_ROOM] = { 0 };
+	size_t left = (size_t)(r->end - r->at);
 
-	if ((size_t)(r->end - r->at) >= sizeof last)
-		return log_get_short_at(r, r->at, e);
-	memcpy(last, r->at, (size_t)(r->end - r->at));
+	if (left < log_shorts[r->at[0]].bytes)
+		return -1;
+	memcpy(last, r->at, left < sizeof last ? left : sizeof last);
 	return log_get_short_at(r, last, e);
 }
 
@@ -349,14 +353,22 @@ log_get_long(struct log_reader *r, struct log_event *e)
 	return 1;
 }
 
-/* The next event into *E: 1; the events end: 0; what follows is none: -1,
- * and the reader stands before it. */
 static inline int
-log_get(struct log_reader *r, struct log_event *e)
+log_get_rest(struct log_reader *r, struct log_event *e)
 {
 	if (r->at >= r->end || r->at[0] == LOG_END)
 		return 0;
-	return r->at[0] & 3 ? log_get_short(r, e) : log_get_long(r, e);
+	return r->at[0] & 3 ? log_get_short_last(r, e) : log_get_long(r, e);
+}
+
+/* The next event into *E: 1; the events end: 0; what follows is none: -1,
+ * and the reader stands before it. */
+LOG_INLINE int
+log_get(struct log_reader *r, struct log_event *e)
+{
+	if (r->end - r->at >= LOG_EVENT_ROOM && (r->at[0] & 3))
+		return log_get_short_at(r, r->at, e);
+	return log_get_rest(r, e);
 }
 
 #endif

@@ -147,9 +147,9 @@ static void
 count(void *who, const struct replay_step *s)
 {
 	(void)who;
-	bytes += s->allocated ? s->come.requested : 0;
-	bytes -= s->known ? s->gone.requested : 0;
-	unknown += s->freed && !s->known;
+	bytes += s->come ? s->come->requested : 0;
+	bytes -= s->gone ? s->gone->requested : 0;
+	unknown += s->freed && !s->gone;
 	ck_assert_int_ge((int64_t)bytes, 0);
 	if (peak < bytes)
 		peak = bytes;

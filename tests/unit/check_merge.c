@@ -55,7 +55,7 @@ order(const struct stream_place *cuts)
 			    "%s%u ", e->call == LOG_CALL_FREE ? "-" : "",
 			    (unsigned)(e->address >> 4));
 		ck_assert(n < sizeof said);
-		merge_taken(&merge, 0);
+		merge_taken(&merge, 0, 0);
 	}
 	merge_close(&merge);
 	return said;
@@ -125,7 +125,7 @@ START_TEST(more_events_than_a_window_holds_come_in_order)
 		if (e->kind == LOG_MALLOC)
 			ck_assert_uint_eq(e->size, (e->address >> 4) % 251);
 		n += e->kind == LOG_MALLOC;
-		merge_taken(&merge, 0);
+		merge_taken(&merge, 0, 0);
 	}
 	merge_close(&merge);
 	ck_assert_uint_eq(n, EVENTS);
@@ -292,7 +292,7 @@ START_TEST(time_never_goes_back_within_a_slot)
 	while ((e = merge_next(&merge))) {
 		ck_assert_uint_ge(e->ticks, last);
 		last = e->ticks;
-		merge_taken(&merge, 0);
+		merge_taken(&merge, 0, 0);
 	}
 	ck_assert_uint_eq(last, MAKER_START + 1000);
 	merge_close(&merge);
@@ -323,7 +323,7 @@ next_address(void)
 	const struct log_event *e;
 
 	while ((e = merge_next(&merge)) && e->kind == LOG_X_THREAD)
-		merge_taken(&merge, 0);
+		merge_taken(&merge, 0, 0);
 	return e ? (unsigned)(e->address >> 4) : 0;
 }
 
@@ -333,14 +333,14 @@ START_TEST(a_parked_stream_waits_for_its_address)
 	ck_assert_uint_eq(next_address(), 1);
 	ck_assert(merge_park(&merge, 0x777, 1000));
 	ck_assert_uint_eq(next_address(), 3);
-	merge_taken(&merge, 0x778);
+	merge_taken(&merge, 0x778, 0);
 	ck_assert_uint_eq(next_address(), 4);
-	merge_taken(&merge, 0x777);
+	merge_taken(&merge, 0x777, 0);
 	ck_assert_uint_eq(next_address(), 1);
 	ck_assert(!merge.forced);
-	merge_taken(&merge, 0);
+	merge_taken(&merge, 0, 0);
 	ck_assert_uint_eq(next_address(), 2);
-	merge_taken(&merge, 0);
+	merge_taken(&merge, 0, 0);
 	ck_assert_uint_eq(next_address(), 0);
 	merge_close(&merge);
 	reader_close(&r);
@@ -360,17 +360,17 @@ START_TEST(it_waits_for_as_long_as_it_is_told)
 	/* Both wait: the older is tried first, and must go. */
 	ck_assert_uint_eq(next_address(), 3);
 	ck_assert(merge.forced);
-	merge_taken(&merge, 0);
+	merge_taken(&merge, 0, 0);
 	ck_assert_uint_eq(next_address(), 4);
 	ck_assert(!merge.forced);
-	merge_taken(&merge, 0);
+	merge_taken(&merge, 0, 0);
 	ck_assert_uint_eq(next_address(), 1);
 	ck_assert(merge.forced);
-	merge_taken(&merge, 0);
+	merge_taken(&merge, 0, 0);
 	/* Nobody else is left: no use to wait. */
 	ck_assert_uint_eq(next_address(), 2);
 	ck_assert(!merge_park(&merge, 0x777, 1000));
-	merge_taken(&merge, 0);
+	merge_taken(&merge, 0, 0);
 	ck_assert_uint_eq(next_address(), 0);
 	merge_close(&merge);
 	reader_close(&r);
@@ -383,12 +383,12 @@ START_TEST(who_waited_is_later_from_then_on)
 	ck_assert_uint_eq(next_address(), 1);
 	ck_assert(merge_park(&merge, 0x777, 1000));
 	ck_assert_uint_eq(next_address(), 3);
-	merge_taken(&merge, 0);
+	merge_taken(&merge, 0, 0);
 	ck_assert_uint_eq(next_address(), 4);
-	merge_taken(&merge, 0x777);
+	merge_taken(&merge, 0x777, 0);
 	ck_assert_uint_eq(next_address(), 1);
 	ck_assert_uint_eq(merge_time(&merge), MAKER_START + 100015);
-	merge_taken(&merge, 0);
+	merge_taken(&merge, 0, 0);
 	ck_assert_uint_eq(next_address(), 2);
 	ck_assert_uint_eq(merge_time(&merge), MAKER_START + 100025);
 	ck_assert_uint_eq(merge.slip, 100005);
@@ -406,7 +406,7 @@ START_TEST(waiting_in_vain_costs_patience)
 	patience = merge.patience;
 	ck_assert(merge_park(&merge, 0x777, 1));
 	ck_assert_uint_eq(next_address(), 3);
-	merge_taken(&merge, 0);
+	merge_taken(&merge, 0, 0);
 	ck_assert_uint_eq(next_address(), 1);
 	ck_assert(merge.forced);
 	ck_assert_uint_eq(merge.patience, patience / 2);

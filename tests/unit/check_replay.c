@@ -37,16 +37,16 @@ step(void *who, const struct replay_step *s)
 		last = 0;
 	ck_assert_uint_ge(s->ticks, last);
 	last = s->ticks;
-	if (s->allocated)
-		say("+%u", s->come.requested);
-	if (s->known)
-		say(s->freed ? "-%u" : "!%u", s->gone.requested);
+	if (s->come)
+		say("+%u", s->come->requested);
+	if (s->gone)
+		say(s->freed ? "-%u" : "!%u", s->gone->requested);
 	else if (s->freed)
 		say("-?", 0);
-	if (s->allocated || s->freed || s->known)
+	if (s->come || s->freed || s->gone)
 		say(" ", 0);
-	live += s->allocated ? block_usable(&s->come) : 0;
-	live -= s->known ? block_usable(&s->gone) : 0;
+	live += s->come ? block_usable(s->come) : 0;
+	live -= s->gone ? block_usable(s->gone) : 0;
 }
 
 static void
