@@ -56,11 +56,11 @@ expect_events(void *replay, const struct log_event *events, unsigned n)
 	struct replay *r = replay;
 	bool many = r->stacks && r->stacks->site_count > FEW_SITES;
 
-	for (unsigned i = 0; i < n; i++) {
+	for (unsigned i = 0; i < n; i++)
 		blocks_expect(&r->blocks, events[i].address);
-		if (many && is_short_alloc(events + i))
+	for (unsigned i = 0; many && i < n; i++)
+		if (is_short_alloc(events + i))
 			stacks_expect(r->stacks, events[i].stack);
-	}
 	if (many && r->watch && r->watch->expect)
 		expect_sites(r, events, n);
 	if (++r->batches % PROGRESS_BATCHES == 0)

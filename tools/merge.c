@@ -23,7 +23,7 @@ is_before(const struct stream *a, const struct stream *b)
 	return time_of(a) < time_of(b) || (time_of(a) == time_of(b) && a < b);
 }
 
-static void
+__attribute__((always_inline)) static inline void
 sink(struct merge *m, size_t i)
 {
 	struct stream *s = m->heap[i];

@@ -221,7 +221,7 @@ turn(struct tally *t, uint64_t ticks)
  * is ALL or what of it is of the part. */
 __attribute__((always_inline)) static inline void
 count_step(struct tally *t, struct replay_step s,
-    const struct replay_step *all, bool sampled)
+    const struct replay_step *all, bool plain)
 {
 	if (s.ticks >= t->turn)
 		turn(t, s.ticks);
@@ -237,10 +237,10 @@ count_step(struct tally *t, struct replay_step s,
 	}
 	t->ticks = s.ticks;
 	if (t->has_sites)
-		sites_change(&t->sites, &s, sampled);
+		sites_change(&t->sites, &s, !plain && t->sites.mean);
 	if (!t->begun)
 		return;
-	if (t->latency && part_has(&t->part, s.thread))
+	if (!plain && t->latency && part_has(&t->part, s.thread))
 		latency_add(t->latency, all);
 	timeline_add(&t->timeline, s.ticks, t->live_requested, t->live_extra);
 	if (s.come) {
@@ -256,12 +256,12 @@ count_step(struct tally *t, struct replay_step s,
 static void
 step(void *who, const struct replay_step *s)
 {
-	count_step(who, *s, s, false);
+	count_step(who, *s, s, true);
 }
 
-/* Of a sample, or without blocks that others allocated. */
+/* Of a sample, with latency, or without blocks that others allocated. */
 static void
-step_of_part(void *who, const struct replay_step *all)
+step_of_some(void *who, const struct replay_step *all)
 {
 	struct tally *t = who;
 	struct replay_step s = *all;
@@ -270,7 +270,7 @@ step_of_part(void *who, const struct replay_step *all)
 		s.come = NULL;
 	if (s.gone && !part_has(&t->part, s.gone->owner))
 		s.gone = NULL;
-	count_step(t, s, all, t->sites.mean);
+	count_step(t, s, all, false);
 }
 
 static void
@@ -417,8 +417,8 @@ count_events(struct profile *p, struct reader *log,
 	if (log->head.h.took_units)
 		t.latency = room_new(1, sizeof *t.latency);
 	part_find(&t.part, log, part);
-	if (t.part.chosen || t.sites.mean)
-		watch.step = step_of_part;
+	if (t.part.chosen || t.sites.mean || t.latency)
+		watch.step = step_of_some;
 	watch.until = part_end(&t.part, log);
 	replay_run(&r, log, &watch);
 	end = end_of(&t) < watch.until ? end_of(&t) : watch.until;

@@ -25,8 +25,8 @@ enum {
 static void
 show(struct replay *r)
 {
-	if (r->watch && r->watch->step)
-		r->watch->step(r->watch->who, &r->step);
+	if (r->show)
+		r->show(r->watch->who, &r->step);
 }
 
 /* A block goes without a free, for another has come to its address. */
@@ -348,6 +348,11 @@ COLD bool
 apply_rest(struct replay *r, const struct log_event *e, bool force)
 {
 	switch (e->kind) {
+	case LOG_X_FREE:
+		return !e->address || go(r, e->address, e->slot, force);
+	case LOG_CALLOC:
+	case LOG_X_ALLOC:
+		return is_senseless(r, e) || come(r, e, force);
 	case LOG_X_REALLOC:
 		return is_senseless(r, e) || realloc_at_once(r, e, force);
 	case LOG_X_RESIZED:
@@ -378,17 +383,11 @@ apply_rest(struct replay *r, const struct log_event *e, bool force)
 INLINE bool
 apply(struct replay *r, const struct log_event *e, bool force)
 {
-	switch (e->kind) {
-	case LOG_FREE:
-	case LOG_X_FREE:
+	if (e->kind == LOG_FREE)
 		return !e->address || go(r, e->address, e->slot, force);
-	case LOG_MALLOC:
-	case LOG_CALLOC:
-	case LOG_X_ALLOC:
+	if (e->kind == LOG_MALLOC)
 		return is_senseless(r, e) || come(r, e, force);
-	default:
-		return apply_rest(r, e, force);
-	}
+	return apply_rest(r, e, force);
 }
 
 /* Whether it waits for a block to be there, and not for one to be gone. */
@@ -525,6 +524,7 @@ replay_run(struct replay *r, struct reader *log,
 	replay_init(r, watch->stacks);
 	lineage_inherit(r, log);
 	r->watch = watch;
+	r->show = watch->step;
 	show_inherited(r);
 	r->lost = r->senseless = 0;
 	r->step = (struct replay_step){ .ticks = log->head.h.start.ticks };

@@ -55,6 +55,7 @@ struct replay_transit {
 struct replay {
 	struct reader *log;
 	const struct replay_watch *watch;
+	void (*show)(void *who, const struct replay_step *step);
 	struct merge merge;
 	struct blocks blocks;
 	struct threads threads;

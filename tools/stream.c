@@ -220,8 +220,7 @@ decode(struct stream *s, struct stream_lane *l, const unsigned char *stop)
 		if (got <= 0)
 			return false;
 		stamp(s, e, l->slot);
-		if (!is_long || take_long(s, e))
-			s->end++;
+		s->end += !is_long || take_long(s, e);
 	}
 	return true;
 }
@@ -381,15 +380,13 @@ hold(struct stream *s)
 bool
 stream_fill(struct stream *s)
 {
-	bool more = true;
-
 	s->next = s->end = s->whole = s->batch;
 	if (s->held.kind)
 		*s->end++ = s->held;
 	s->held.kind = LOG_END;
-	while (more && is_short(s))
-		more = step(s);
-	if (more && s->end > s->batch + 1)
+	while (is_short(s) && step(s))
+		;
+	if (s->end > s->batch + 1)
 		hold(s);
 	s->end->ticks = UINT64_MAX;
 	return s->end > s->batch;
