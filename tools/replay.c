@@ -138,6 +138,7 @@ was_paid(struct replay *r, struct block *block)
 	return true;
 }
 
+/* What no program can cause is counted, and left out. */
 static bool
 is_senseless(struct replay *r, const struct log_event *e)
 {

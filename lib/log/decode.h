@@ -59,19 +59,19 @@ struct log_short {
 #define LOG_IS_FREE(tag)	(((tag) & 3) == LOG_FREE)
 #define LOG_SIZE_OF(tag)	(LOG_IS_FREE(tag) || LOG_IS_AGAIN(tag) ? 0 : 2)
 
+/* Where it is. */
+#define LOG_SIZE_AT(tag)	(1 + LOG_TIME_OF(tag))
+#define LOG_STACK_AT(tag)	(LOG_SIZE_AT(tag) + LOG_SIZE_OF(tag))
+#define LOG_STEP_AT(tag)	(LOG_STACK_AT(tag) + LOG_STACK_OF(tag))
+
 #define LOG_MASK(bytes)		((UINT64_C(1) << 8 * (bytes)) - 1)
 #define LOG_SHORT(tag) { \
 	.time = LOG_MASK(LOG_TIME_OF(tag)), \
-	.size_at = 1 + LOG_TIME_OF(tag), \
-	.size = LOG_MASK(LOG_SIZE_OF(tag)), \
-	.stack_at = 1 + LOG_TIME_OF(tag) + LOG_SIZE_OF(tag), \
-	.stack = LOG_MASK(LOG_STACK_OF(tag)), \
-	.step_at = 1 + LOG_TIME_OF(tag) + LOG_SIZE_OF(tag) \
-	    + LOG_STACK_OF(tag), \
-	.step = LOG_MASK(LOG_STEP_OF(tag)), \
+	.size_at = LOG_SIZE_AT(tag), .size = LOG_MASK(LOG_SIZE_OF(tag)), \
+	.stack_at = LOG_STACK_AT(tag), .stack = LOG_MASK(LOG_STACK_OF(tag)), \
+	.step_at = LOG_STEP_AT(tag), .step = LOG_MASK(LOG_STEP_OF(tag)), \
 	.bytes = LOG_IS_FREE(tag) && (LOG_STACK_OF(tag) || LOG_IS_AGAIN(tag)) \
-	    ? 0 : 1 + LOG_TIME_OF(tag) + LOG_SIZE_OF(tag) \
-	    + LOG_STACK_OF(tag) + LOG_STEP_OF(tag), \
+	    ? 0 : LOG_STEP_AT(tag) + LOG_STEP_OF(tag), \
 	.kind = (tag) & 3, \
 	.call = LOG_IS_FREE(tag) ? LOG_CALL_FREE \
 	    : ((tag) & 3) == LOG_MALLOC ? LOG_CALL_MALLOC : LOG_CALL_CALLOC, \
