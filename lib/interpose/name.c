@@ -137,7 +137,6 @@ hh_name_expand(const char *pattern, const struct hh_name_facts *facts,
     unsigned n, char *path, size_t bytes)
 {
 	struct expansion x = {facts, hh_text_in(path, bytes), n, false};
-
 	bool lost = pattern[0] != '/' && !start_at_cwd(&x.out);
 
 	if (lost)

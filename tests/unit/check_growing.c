@@ -2,12 +2,9 @@
 /* Which sites of a log are said to grow, and how fast. */
 #include <math.h>
 #include <stdbool.h>
-#include <stdlib.h>
-#include <unistd.h>
 
 #include "logmaker.h"
-#include "tools/profile.h"
-#include "tools/reader.h"
+#include "made.h"
 #include "unit.h"
 
 enum { STEPS = 2000, STEP = 1000000 };	/* ns */
@@ -39,15 +36,9 @@ static double
 growth(void)
 {
 	const struct profile_part part = { .to_s = INFINITY };
-	char *path = maker_save(&m);
 	double found = -1;
-	struct reader r;
 
-	ck_assert_pstr_eq(reader_open(&r, path), NULL);
-	profile_make(&p, &r, &part, NULL);
-	reader_close(&r);
-	unlink(path);
-	free(path);
+	made_once(&p, &part, maker_save(&m));
 	for (size_t i = 0; i < p.site_count; i++) {
 		if (!p.sites[i].live_bytes)
 			continue;

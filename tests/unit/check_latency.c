@@ -4,11 +4,10 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "logmaker.h"
+#include "made.h"
 #include "unit.h"
 
 static struct latency_histogram h;
@@ -104,15 +103,9 @@ static void
 read_part(double from_s, double to_s)
 {
 	const struct profile_part part = { from_s, to_s, NULL };
-	char *path = maker_save(&m);
-	struct reader log;
 
+	made_once(&p, &part, maker_save(&m));
 	maker_end(&m);
-	ck_assert_pstr_eq(reader_open(&log, path), NULL);
-	profile_make(&p, &log, &part, NULL);
-	reader_close(&log);
-	unlink(path);
-	free(path);
 	ck_assert(p.has_latency);
 }
 
@@ -301,20 +294,13 @@ END_TEST
 START_TEST(a_log_without_times_does_not_know)
 {
 	const struct profile_part part = { .to_s = INFINITY };
-	struct reader log;
-	char *path;
 
 	maker_begin(&m);
 	maker_slot(&m, 7, "main", 0);
 	maker_malloc(&m, 0, 0x1000, 100, 0);
 	maker_took(&m, 0, 4);
-	path = maker_save(&m);
+	made_once(&p, &part, maker_save(&m));
 	maker_end(&m);
-	ck_assert_pstr_eq(reader_open(&log, path), NULL);
-	profile_make(&p, &log, &part, NULL);
-	reader_close(&log);
-	unlink(path);
-	free(path);
 	ck_assert(!p.has_latency);
 	profile_free(&p);
 }

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "logmaker.h"
-#include "tools/reader.h"
+#include "made.h"
 #include "tools/timeline.h"
 #include "unit.h"
 
@@ -29,14 +29,7 @@ begin(void)
 static void
 make(void)
 {
-	char *path = maker_save(&m);
-	struct reader r;
-
-	ck_assert_pstr_eq(reader_open(&r, path), NULL);
-	profile_make(&p, &r, &part, NULL);
-	reader_close(&r);
-	unlink(path);
-	free(path);
+	made_once(&p, &part, maker_save(&m));
 }
 
 static void
@@ -383,9 +376,7 @@ START_TEST(a_summary_is_in_usable_bytes)
 		},
 	};
 	unsigned char *all;
-	struct reader r;
 	size_t n;
-	char *path;
 
 	begin();
 	m.head.h.mode = LOG_SUMMARY;
@@ -403,13 +394,9 @@ START_TEST(a_summary_is_in_usable_bytes)
 	all = maker_bytes(&m, &n);
 	memset(all + LOG_HEADER_BYTES, 0, LOG_FIRST_SLOT_BYTES);
 	memcpy(all + LOG_HEADER_BYTES, &table, sizeof table);
-	path = maker_store(all, LOG_HEADER_BYTES + LOG_FIRST_SLOT_BYTES);
+	made_once(&p, &part, maker_store(all,
+	    LOG_HEADER_BYTES + LOG_FIRST_SLOT_BYTES));
 	free(all);
-	ck_assert_pstr_eq(reader_open(&r, path), NULL);
-	profile_make(&p, &r, &part, NULL);
-	reader_close(&r);
-	unlink(path);
-	free(path);
 	ck_assert_str_eq(p.mode, "summary");
 	ck_assert_str_eq(p.bytes, "usable");
 	ck_assert(is(p.allocations, 9) && is(p.frees, 4) && is(p.failed, 2));
@@ -430,9 +417,7 @@ static void
 make_heap_log(uint32_t state)
 {
 	unsigned char *all;
-	struct reader r;
 	size_t n;
-	char *path;
 
 	begin();
 	m.head.h.mode = LOG_SUMMARY;
@@ -446,13 +431,8 @@ make_heap_log(uint32_t state)
 	};
 	m.head.h.pool = (struct log_pool){ 4096, 1000, 2000, 1500, 3 };
 	all = maker_bytes(&m, &n);
-	path = maker_store(all, LOG_HEADER_BYTES);
+	made_once(&p, &part, maker_store(all, LOG_HEADER_BYTES));
 	free(all);
-	ck_assert_pstr_eq(reader_open(&r, path), NULL);
-	profile_make(&p, &r, &part, NULL);
-	reader_close(&r);
-	unlink(path);
-	free(path);
 }
 
 START_TEST(a_heap_has_a_log_without_slots)

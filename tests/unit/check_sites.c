@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "logmaker.h"
-#include "tools/reader.h"
+#include "made.h"
 #include "unit.h"
 
 static struct maker m;
@@ -31,23 +31,9 @@ begin(void)
 }
 
 static void
-make_from(const char *path)
-{
-	struct reader r;
-
-	ck_assert_pstr_eq(reader_open(&r, path), NULL);
-	profile_make(&p, &r, &part, NULL);
-	reader_close(&r);
-}
-
-static void
 make(void)
 {
-	char *path = maker_save(&m);
-
-	make_from(path);
-	unlink(path);
-	free(path);
+	made_once(&p, &part, maker_save(&m));
 }
 
 static void
@@ -505,7 +491,7 @@ START_TEST(a_child_inherits_the_sites_of_its_parent)
 	maker_malloc_at(&m, 0, 0x4000, 7, 1, 4);
 	maker_free(&m, 0, 0x2000, 1);
 	child = maker_save(&m);
-	make_from(child);
+	made_from(&p, &part, child);
 	ck_assert_uint_eq(p.inherited_bytes.value, 130);
 	ck_assert_uint_eq(site_of("200@prog 100@prog")->live_bytes, 107);
 	ck_assert_uint_eq(site_of("200@prog 100@prog")->allocations, 1);
