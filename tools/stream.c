@@ -18,6 +18,12 @@ offset_of(const struct stream_lane *l)
 	return l->window_at + (uint32_t)(l->at.at - l->window);
 }
 
+static bool
+is_at_end(const struct stream_lane *l)
+{
+	return offset_of(l) >= l->end || offset_of(l) >= l->room;
+}
+
 static struct stream_place
 place_of(const struct stream_lane *l)
 {
@@ -40,7 +46,7 @@ problems_of(const struct streams *s, const struct stream_lane *l)
 static void
 move_window(struct streams *s, struct stream_lane *l, uint32_t offset)
 {
-	uint32_t left = offset < l->end ? l->end - offset : 0;
+	uint32_t left = offset < l->room ? l->room - offset : 0;
 
 	if (l->chunk->kept) {
 		l->window = l->chunk->kept;
@@ -54,21 +60,20 @@ move_window(struct streams *s, struct stream_lane *l, uint32_t offset)
 		l->window_bytes = (uint32_t)reader_read(s->log,
 		    l->chunk->at + offset, l->buffer, want);
 		if (l->window_bytes < want)
-			l->end = offset + l->window_bytes;
+			l->room = offset + l->window_bytes;
 	}
 	l->at.at = l->window + (offset - l->window_at);
 	l->at.end = l->window + l->window_bytes;
 }
 
-/* Of the events in its chunk. */
+/* Of the events in its chunk, and where the last of them begins at most. */
 static void
 set_end(struct stream_lane *l)
 {
 	const struct reader_chunk *c = l->chunk;
 
-	l->end = c->bytes - (c->whole ? sizeof(struct log_trailer) : 0);
-	if (c->seq == l->limit.seq && l->end > l->limit.offset)
-		l->end = l->limit.offset;
+	l->room = c->bytes - (c->whole ? sizeof(struct log_trailer) : 0);
+	l->end = c->seq == l->limit.seq ? l->limit.offset : UINT32_MAX;
 }
 
 static void
@@ -141,7 +146,7 @@ static void
 refill(struct streams *s, struct stream_lane *l)
 {
 	if (l->at.end - l->at.at < LOG_LONG_MAX
-	    && l->window_at + l->window_bytes < l->end)
+	    && l->window_at + l->window_bytes < l->room)
 		move_window(s, l, offset_of(l));
 }
 
@@ -152,8 +157,11 @@ stop_of(const struct streams *s, const struct stream_lane *l)
 	const unsigned char *stop = l->at.end;
 	const struct stream_place *splice;
 
-	if (l->window_at + l->window_bytes < l->end)
+	if (l->window_at + l->window_bytes < l->room)
 		stop -= LOG_LONG_MAX - 1;
+	if (l->end < l->window_at + (stop - l->window))
+		stop = l->window + (l->end < l->window_at ? 0
+		    : l->end - l->window_at);
 	if (l->splice == l->splice_end)
 		return stop;
 	splice = &s->splices[l->splice].where;
@@ -341,7 +349,7 @@ step(struct stream *s)
 	if (l->chunk) {
 		refill(s->all, l);
 		if (!decode(s, l, stop_of(s->all, l))
-		    || offset_of(l) >= l->end)
+		    || is_at_end(l))
 			l->chunk = NULL;
 		return true;
 	}
@@ -404,7 +412,7 @@ next_event(struct streams *s, struct stream_lane *l, struct log_event *e)
 		if (!l->chunk && !next_chunk(s, l, &head))
 			return false;
 		refill(s, l);
-		if (offset_of(l) < l->end)
+		if (!is_at_end(l))
 			got = log_get(&l->at, e);
 		if (got > 0)
 			return true;

@@ -58,7 +58,8 @@ struct stream_lane {
 	const unsigned char *window;	/* the buffer, or the chunk as kept */
 	uint32_t window_at;		/* where in the chunk it begins */
 	uint32_t window_bytes;
-	uint32_t end;			/* of the chunk's events, at most */
+	uint32_t room;			/* end of the chunk's events at most, */
+	uint32_t end;			/* and where the last may begin */
 	struct stream_place limit;	/* of the lane */
 	size_t splice, splice_end;	/* who interrupts us, still to come */
 	unsigned char *buffer;

@@ -171,8 +171,7 @@ hh_chunk_unmap(struct log_chunk *chunk)
 		hh_sys_unmap(chunk, chunk->bytes);
 }
 
-/* The full slot stays where it is, and S goes on in a larger one, unless a
- * handler forked meanwhile. */
+/* The full slot stays where it is, and S goes on in a larger one. */
 static bool
 leave_slot(struct hh_stream *s)
 {
@@ -195,7 +194,7 @@ leave_slot(struct hh_stream *s)
 static bool
 append_slot(struct hh_stream *s)
 {
-	if (!hh_file_append(s->chunk))
+	if (!hh_file_append(s->chunk) || s->left)
 		return false;
 	hh_head_touch();
 	begin_chunk(s, s->chunk, s->seq + 1);
@@ -206,13 +205,16 @@ void
 hh_chunk_next(struct hh_stream *s)
 {
 	bool leaves = hh_file_sealed() || s->chunk->bytes < LOG_SLOT_BYTES;
+	bool turns;
 
 	s->end = NULL;
-	if (s->left)
-		return;
 	s->turning_to = s->seq + 1;
 	close_chunk(s);
-	if (!(leaves ? leave_slot(s) : append_slot(s)))
+	turns = !s->left && (leaves ? leave_slot(s) : append_slot(s));
+	/* A handler may have forked meanwhile: the parent turns, too. */
+	if (s->left && s->turning_to)
+		begin_chunk(s, s->chunk, s->turning_to);
+	else if (!turns)
 		end_events(s);
 }
 

@@ -14,6 +14,8 @@
 #include "../interpose/create.h"
 #include "../interpose/head.h"
 
+enum { ASIDE_BYTES = 4096 };	/* for an event, and the frames before it */
+
 /* How far one thread of the parent had come. */
 struct cut {
 	uint32_t slot;
@@ -35,9 +37,8 @@ struct hh_inheritance {
 static struct {
 	struct hh_stream *stream;	/* whose chunk and place are, NULL: */
 	struct log_chunk *chunk;	/* none are: these */
-	uint64_t offset;
-	_Alignas(64) unsigned char copy[sizeof(struct log_chunk)
-	    + 2 * STREAM_SLACK];
+	uint64_t seq, offset;
+	_Alignas(64) unsigned char copy[ASIDE_BYTES];
 } aside;
 
 /* else all that it may write to is ours, and has no file behind it. */
@@ -61,18 +62,24 @@ hh_inherit_aside(void)
 {
 	struct hh_stream *s = hh_mine;
 	struct log_chunk *copy = (struct log_chunk *)aside.copy;
+	size_t room = s->end ? (size_t)(s->end - s->w.at) : 0;
 
 	if (!s->chunk || s->left)
 		return;
 	aside.stream = s;
 	aside.chunk = s->chunk;
+	aside.seq = s->seq;
 	aside.offset = hh_chunk_offset(s);
 	memcpy(copy, s->chunk, sizeof *copy);
+	copy->bytes = sizeof aside.copy;
 	s->left = true;
 	s->chunk = copy;
 	s->w.at = copy->events;
+	/* No more room than the parent has: the event goes as it does there. */
+	if (room > sizeof aside.copy - sizeof *copy)
+		room = sizeof aside.copy - sizeof *copy;
 	if (s->end)
-		s->end = aside.copy + sizeof aside.copy;
+		s->end = s->w.at + room;
 }
 
 /* What lies there, as far as KEPT, is no file's any more but ours alone. */
@@ -133,7 +140,7 @@ take_stream(struct hh_inheritance *from, const struct hh_stream *s)
 	if (hh_head->h.mode != LOG_EVENTS)
 		return;
 	cut.offset = hh_chunk_offset(s);
-	if (s == aside.stream)
+	if (s == aside.stream && s->seq == aside.seq)
 		cut.offset += aside.offset - sizeof *s->chunk;
 	from->cut[from->cuts++] = cut;
 }

@@ -320,22 +320,40 @@ hh_stream_alive(void)
 	return atomic_load_explicit(fate, memory_order_relaxed) == FATE_ALIVE;
 }
 
+/* The stream, busy, and the one that it is nested in.  False: a handler has
+ * forked meanwhile, and this is the child. */
+static bool
+take(struct hh_stream **s, struct hh_stream **outer)
+{
+	*outer = NULL;
+	*s = hh_mine == &nobody.streams[0] ? acquire_mine() : hh_mine;
+	while (*s && is_busy(*s)) {
+		if (!hh_stream_alive())
+			return false;
+		*outer = *s;
+		*s = inner_of(*s);
+	}
+	if (!*s)
+		return true;
+	(*s)->busy = true;
+	hh_stream_bar(*s);
+	if (hh_stream_alive())
+		return true;
+	(*s)->busy = false;
+	return false;
+}
+
 struct hh_stream *
 hh_stream_take(size_t bytes)
 {
-	struct hh_stream *s, *outer = NULL;
+	struct hh_stream *s, *outer;
 
-	if (hh_off || (!hh_stream_alive() && !come_alive()))
-		return NULL;
-	s = hh_mine == &nobody.streams[0] ? acquire_mine() : hh_mine;
-	while (s && is_busy(s)) {
-		outer = s;
-		s = inner_of(s);
-	}
+	do
+		if (hh_off || (!hh_stream_alive() && !come_alive()))
+			return NULL;
+	while (!take(&s, &outer));
 	if (!s)
 		return NULL;
-	s->busy = true;
-	hh_stream_bar(s);
 	if (s->end && (size_t)(s->end - s->w.at) < bytes + CHUNK_PLACE_BYTES)
 		hh_chunk_next(s);
 	if (outer && outer->chunk)

@@ -162,7 +162,7 @@ static inline void
 hh_stream_set_near(struct hh_stream *s)
 {
 	unsigned char *most = s->end - STREAM_SLACK;
-	unsigned char *near = s->end ? s->w.at : NULL;
+	unsigned char *near = s->end && !s->left ? s->w.at : NULL;
 
 	if (near && hh_mode == 0 && !s->sparse && near < most)
 		near = most - near < TIME_EVERY_BYTES ? most
