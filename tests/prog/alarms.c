@@ -18,6 +18,7 @@ enum { BLOCKS = 200, EVERY_US = 500, CHILD_CALLS = 1000 };
 static void *blocks[BLOCKS];
 static volatile int left, children;
 static volatile bool is_child;
+static volatile uint64_t seed = 20261130;
 
 static void
 set_alarm(long us)
@@ -35,6 +36,7 @@ handler(int signal)
 
 	(void)signal;
 	is_child = child == 0;
+	seed += child == 0;	/* it goes another way from here */
 	if (child > 0) {
 		MUST(waitpid(child, &status, 0) == child && !status);
 		children++;
@@ -45,33 +47,32 @@ handler(int signal)
 }
 
 static void
-work(uint64_t *seed)
+work(void)
 {
-	void **at;
+	uint64_t r = seed = seed * UINT64_C(6364136223846793005)
+	    + 1442695040888963407;
+	void **at = &blocks[(r >> 33) % BLOCKS];
 
-	*seed = *seed * UINT64_C(6364136223846793005) + 1442695040888963407;
-	at = &blocks[(*seed >> 33) % BLOCKS];
 	if (*at) {
 		free(*at);
 		*at = NULL;
 		return;
 	}
-	*at = malloc((*seed >> 50) % 500 + 1);
-	if ((*seed >> 45) % 4 == 0)
-		*at = realloc(*at, (*seed >> 40) % 900 + 1);
+	*at = malloc((r >> 50) % 500 + 1);
+	if ((r >> 45) % 4 == 0)
+		*at = realloc(*at, (r >> 40) % 900 + 1);
 }
 
 int
 main(int argc, char **argv)
 {
-	uint64_t seed = 20261130;
 	int more = CHILD_CALLS;
 
 	left = argc > 1 ? atoi(argv[1]) : 1;
 	signal(SIGALRM, handler);
 	set_alarm(EVERY_US);
 	while (is_child ? more-- : left)
-		work(&seed);
+		work();
 	for (int i = 0; i < BLOCKS; i++)
 		free(blocks[i]);
 	if (is_child)
