@@ -24,9 +24,10 @@ cli_start(const struct cli_tool *t)
 	tool = t;
 }
 
-/* A file name may hold anything; a message stays one line. */
+/* A file name may hold anything; a message stays one line, with what to do
+ * at its end. */
 static void
-say(const char *format, va_list args)
+say(const char *format, va_list args, const char *hint)
 {
 	char line[PATH_MAX + 512];
 
@@ -34,7 +35,7 @@ say(const char *format, va_list args)
 	for (char *c = line; *c; c++)
 		if (iscntrl((unsigned char)*c))
 			*c = '?';
-	fprintf(stderr, "%s: %s\n", tool->name, line);
+	fprintf(stderr, "%s: %s%s\n", tool->name, line, hint);
 }
 
 void
@@ -43,7 +44,7 @@ warn(const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
-	say(format, args);
+	say(format, args, "");
 	va_end(args);
 }
 
@@ -53,7 +54,7 @@ die(int status, const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
-	say(format, args);
+	say(format, args, "");
 	va_end(args);
 	exit(status);
 }
@@ -62,11 +63,12 @@ void
 cli_misuse(const char *format, ...)
 {
 	va_list args;
+	char hint[64];
 
+	snprintf(hint, sizeof hint, "; see '%s --help'", tool->name);
 	va_start(args, format);
-	say(format, args);
+	say(format, args, hint);
 	va_end(args);
-	fprintf(stderr, "Try '%s --help'.\n", tool->name);
 	exit(tool->usage_status);
 }
 

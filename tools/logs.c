@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 struct found {
@@ -53,10 +54,32 @@ logs_settle(const char *name, char path[PATH_MAX])
 	    : t.at == t.end ? "the name is too long" : NULL;
 }
 
+/* Why no file can be made in FOLDER: which rights do not tell of all. */
+static int
+refused(const char *folder)
+{
+	char path[PATH_MAX + 32];
+	int fd;
+
+	snprintf(path, sizeof path, "%s.heaphook.%ld", folder,
+	    (long)getpid());
+	fd = open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return errno;
+	close(fd);
+	unlink(path);
+	return 0;
+}
+
 int
 logs_refused(const char *path, char folder[PATH_MAX])
 {
+	struct stat st;
+
 	snprintf(folder, PATH_MAX, "%s", path);
+	if (!strchr(path, '%') && !lstat(path, &st) && !S_ISREG(st.st_mode)
+	    && !S_ISLNK(st.st_mode))
+		return S_ISDIR(st.st_mode) ? EISDIR : EEXIST;
 	/* What a word stands for is one name, which need not exist yet. */
 	folder[strcspn(folder, "%")] = '\0';
 	for (char *slash = strrchr(folder, '/');;
@@ -64,7 +87,7 @@ logs_refused(const char *path, char folder[PATH_MAX])
 		/* With its slash, so that a file is no folder. */
 		slash[1] = '\0';
 		if (!faccessat(AT_FDCWD, folder, W_OK | X_OK, AT_EACCESS))
-			return 0;
+			return refused(folder);
 		if (errno != ENOENT || slash == folder)
 			return errno;
 		*slash = '\0';

@@ -58,6 +58,7 @@ void hh_backend_exec(void);		/* another image takes over ... */
 void hh_backend_exec_failed(void);	/* ... or did not */
 bool hh_backend_is_within(void);	/* a call of this thread: it forks */
 void hh_backend_forked(bool within);	/* ... and we are its child */
+void hh_backend_leaving(void);		/* of rights, or of / */
 void hh_backend_second_thread(void);	/* one is about to exist */
 void hh_backend_seal(void);		/* system calls may become deadly */
 void hh_backend_thread_named(unsigned long thread, const char *name);

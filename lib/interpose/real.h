@@ -27,6 +27,19 @@
 	HH_REAL_CALLS(X) \
 	X(size_t, malloc_usable_size, (void *a), (a))
 
+/* X(int, name, parameters, arguments): after these a process may not make the
+ * files that it could before, or they would lie elsewhere. */
+#define HH_REAL_LEAVES(X) \
+	X(int, chroot, (const char *a), (a)) \
+	X(int, setuid, (uid_t a), (a)) \
+	X(int, seteuid, (uid_t a), (a)) \
+	X(int, setreuid, (uid_t a, uid_t b), (a, b)) \
+	X(int, setresuid, (uid_t a, uid_t b, uid_t c), (a, b, c)) \
+	X(int, setgid, (gid_t a), (a)) \
+	X(int, setegid, (gid_t a), (a)) \
+	X(int, setregid, (gid_t a, gid_t b), (a, b)) \
+	X(int, setresgid, (gid_t a, gid_t b, gid_t c), (a, b, c))
+
 /* X(result, name, parameters) */
 #define HH_REAL_REST(X) \
 	X(void, _exit, (int)) \
@@ -35,6 +48,7 @@
 	X(int, daemon, (int, int)) \
 	X(int, fork, (void)) \
 	X(int, _Fork, (void)) \
+	HH_REAL_LEAVES(X) \
 	X(int, execve, (const char *, char *const *, char *const *)) \
 	X(int, execv, (const char *, char *const *)) \
 	X(int, execvp, (const char *, char *const *)) \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* That there will be another thread or process, what threads are called, and
- * that code has gone. */
+/* That there will be another thread or process, or this one will be another's,
+ * what threads are called, and that code has gone. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <pthread.h>
@@ -40,6 +40,17 @@ pid_t _Fork(void);	/* since glibc 2.34 */
 HH_EXPORT pid_t
 _Fork(void)
 FORK(_Fork)
+
+#define LEAVES(result, name, parameters, arguments) \
+	HH_EXPORT result \
+	name parameters \
+	{ \
+		hh_real_find(); \
+		hh_backend_leaving(); \
+		return hh_real.name arguments; \
+	}
+
+HH_REAL_LEAVES(LEAVES)
 
 HH_EXPORT int
 pthread_setname_np(pthread_t thread, const char *name)

@@ -102,6 +102,14 @@ hh_backend_forked(bool within)
 		hh_inherit_aside();
 }
 
+/* A child that has no log yet could not make it any more. */
+void
+hh_backend_leaving(void)
+{
+	if (!hh_off && hh_head && !hh_stream_alive())
+		hh_stream_come();
+}
+
 void
 hh_backend_second_thread(void)
 {

@@ -98,13 +98,13 @@ hh_file_descriptor(void)
 void
 hh_file_move_descriptor(void)
 {
-	int fd = hh_file_descriptor(), moved;
+	int fd = hh_file_descriptor();
 
-	if (!is_ours(fd))
-		return;
-	moved = hh_sys_dup_high(fd);
-	if (moved >= 0)
-		atomic_store_explicit(&file.fd, moved, memory_order_relaxed);
+	/* Where there is no other number, none is ours: the log is opened
+	 * again when it is needed. */
+	fd = is_ours(fd) ? hh_sys_dup_high(fd) : -1;
+	atomic_store_explicit(&file.fd, fd < 0 ? -1 : fd,
+	    memory_order_relaxed);
 }
 
 bool
