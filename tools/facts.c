@@ -425,8 +425,8 @@ note_stop(const struct profile *p, struct reader *log)
 		[LOG_STOP_FILE_SIZE] = "the limit of file sizes (ulimit -f) "
 		    "was reached",
 		[LOG_STOP_CLOSED] = "the program took the log's descriptor",
-		[LOG_STOP_SEALED] = "the program may not write any more (seccomp, "
-		    "or PR_SET_NO_NEW_PRIVS)",
+		[LOG_STOP_SEALED] = "the program may not write any more "
+		    "(seccomp, or PR_SET_NO_NEW_PRIVS)",
 	};
 	const struct log_header *h = &log->head.h;
 	const char *why = "the log could not be written";
