@@ -5,30 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lane.h"
 #include "room.h"
 #include "took.h"
 
 enum { WINDOW_BYTES = 16384 };
 
 static const struct stream_place NO_LIMIT = { UINT64_MAX, UINT32_MAX };
-
-static uint32_t
-offset_of(const struct stream_lane *l)
-{
-	return l->window_at + (uint32_t)(l->at.at - l->window);
-}
-
-static bool
-is_at_end(const struct stream_lane *l)
-{
-	return offset_of(l) >= l->end || offset_of(l) >= l->room;
-}
-
-static struct stream_place
-place_of(const struct stream_lane *l)
-{
-	return (struct stream_place){ l->seq, offset_of(l) };
-}
 
 static struct reader_slot *
 slot_of(const struct streams *s, const struct stream_lane *l)
@@ -66,16 +49,6 @@ move_window(struct streams *s, struct stream_lane *l, uint32_t offset)
 	l->at.end = l->window + l->window_bytes;
 }
 
-/* Of the events in its chunk, and where the last of them begins at most. */
-static void
-set_end(struct stream_lane *l)
-{
-	const struct reader_chunk *c = l->chunk;
-
-	l->room = c->bytes - (c->whole ? sizeof(struct log_trailer) : 0);
-	l->end = c->seq == l->limit.seq ? l->limit.offset : UINT32_MAX;
-}
-
 static void
 enter_chunk(struct streams *s, struct stream_lane *l,
     const struct reader_chunk *c, uint64_t ticks)
@@ -93,7 +66,7 @@ enter_chunk(struct streams *s, struct stream_lane *l,
 		.usable_rule = s->log->head.h.usable_rule,
 		.sizes = log_size_bits(s->log->head.h.version),
 	};
-	set_end(l);
+	lane_set_end(l);
 }
 
 static bool
@@ -147,7 +120,7 @@ refill(struct streams *s, struct stream_lane *l)
 {
 	if (l->at.end - l->at.at < LOG_LONG_MAX
 	    && l->window_at + l->window_bytes < l->room)
-		move_window(s, l, offset_of(l));
+		move_window(s, l, lane_offset(l));
 }
 
 /* Up to where events can be taken without a look at anything else. */
@@ -216,7 +189,7 @@ decode(struct stream *s, struct stream_lane *l, const unsigned char *stop)
 		int got;
 
 		if (is_long && l->guest && *l->at.at == LOG_X_NESTED) {
-			l->limit = place_of(l);
+			l->limit = lane_place(l);
 			return false;
 		}
 		got = log_get(&l->at, e);
@@ -342,14 +315,14 @@ step(struct stream *s)
 	struct stream_lane *l = s->lanes + s->depth;
 	struct stream_splice *splices = s->all->splices;
 
-	if (l->chunk && splice_is_due(s->all, l, place_of(l))) {
+	if (l->chunk && splice_is_due(s->all, l, lane_place(l))) {
 		enter_guest(s, splices + l->splice++);
 		return true;
 	}
 	if (l->chunk) {
 		refill(s->all, l);
 		if (!decode(s, l, stop_of(s->all, l))
-		    || is_at_end(l))
+		    || lane_is_at_end(l))
 			l->chunk = NULL;
 		return true;
 	}
@@ -412,7 +385,7 @@ next_event(struct streams *s, struct stream_lane *l, struct log_event *e)
 		if (!l->chunk && !next_chunk(s, l, &head))
 			return false;
 		refill(s, l);
-		if (!is_at_end(l))
+		if (!lane_is_at_end(l))
 			got = log_get(&l->at, e);
 		if (got > 0)
 			return true;
@@ -444,7 +417,7 @@ add_splice(struct streams *s, const struct stream_lane *l,
 		.where = { e->seq, e->offset },
 		.last = l->at.last, .size = l->at.size, .ticks = e->ticks,
 		.chunk = (size_t)(l->chunk - s->log->chunks),
-		.offset = offset_of(l),
+		.offset = lane_offset(l),
 	};
 }
 
@@ -517,7 +490,7 @@ streams_go_on(struct streams *s, const struct stream_place *cuts)
 		if (!within)
 			continue;
 		l->chunk = l->last;
-		set_end(l);
+		lane_set_end(l);
 	}
 }
 
