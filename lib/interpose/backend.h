@@ -60,7 +60,12 @@ bool hh_backend_is_within(void);	/* a call of this thread: it forks */
 void hh_backend_forked(bool within);	/* ... and we are its child */
 void hh_backend_leaving(void);		/* of rights, or of / */
 void hh_backend_second_thread(void);	/* one is about to exist */
-void hh_backend_seal(void);		/* system calls may become deadly */
+
+/* System calls may become deadly; FILTER: and then for children, too.  Or
+ * they did not, for the call that was about to do that has failed. */
+void hh_backend_seal(bool filter);
+void hh_backend_seal_failed(bool filter);
+
 void hh_backend_thread_named(unsigned long thread, const char *name);
 void hh_backend_unloading(void);	/* a library may go ... */
 void hh_backend_unloaded(void);		/* ... and may be gone */

@@ -26,8 +26,15 @@ hh_backend_exec_failed(void)
 }
 
 WEAK void
-hh_backend_seal(void)
+hh_backend_seal(bool filter)
 {
+	(void)filter;
+}
+
+WEAK void
+hh_backend_seal_failed(bool filter)
+{
+	(void)filter;
 }
 
 WEAK void

@@ -22,6 +22,26 @@ seals(int option)
 	return option == PR_SET_SECCOMP || option == PR_SET_NO_NEW_PRIVS;
 }
 
+/* Where syscall() is not ours a filter may be set unseen, after that. */
+static bool
+filters(int option)
+{
+#ifdef __x86_64__
+	return option == PR_SET_SECCOMP;
+#else
+	return seals(option);
+#endif
+}
+
+static void
+seal_failed(bool filter)
+{
+	int kept = errno;
+
+	hh_backend_seal_failed(filter);
+	errno = kept;
+}
+
 HH_EXPORT int
 prctl(int option, ...)
 {
@@ -35,8 +55,10 @@ prctl(int option, ...)
 	va_end(list);
 	hh_real_find();
 	if (seals(option))
-		hh_backend_seal();
+		hh_backend_seal(filters(option));
 	result = hh_real.prctl(option, a[0], a[1], a[2], a[3]);
+	if (seals(option) && result != 0)
+		seal_failed(filters(option));
 	if (option == PR_SET_NAME && result == 0)
 		hh_backend_thread_named(pthread_self(), (const char *)a[0]);
 	return result;
@@ -125,6 +147,22 @@ dup3(int from, int to, int flags)
  * registers. */
 #if defined __x86_64__
 
+static long
+seccomp(long operation, long flags, long arguments)
+{
+	bool filter = operation == SECCOMP_SET_MODE_STRICT
+	    || operation == SECCOMP_SET_MODE_FILTER;
+	long result;
+
+	if (filter)
+		hh_backend_seal(true);
+	result = hh_real.syscall(SYS_seccomp, operation, flags, arguments,
+	    0L, 0L);
+	if (filter && result < 0)
+		seal_failed(true);
+	return result;
+}
+
 /* Not as <unistd.h> has it.  This must end in a jump: some calls come back
  * twice, or on another stack; and the last argument, which is not named here,
  * stays where it is. */
@@ -150,14 +188,9 @@ hh_ground_call(long number, long a, long b, long c, long d, long e)
 	case SYS_dup3:
 		return dup3((int)a, (int)b, (int)c);
 	case SYS_prctl:
-		if (seals((int)a))
-			hh_backend_seal();
-		break;
+		return prctl((int)a, b, c, d, e);
 	case SYS_seccomp:
-		if (a == SECCOMP_SET_MODE_STRICT
-		    || a == SECCOMP_SET_MODE_FILTER)
-			hh_backend_seal();
-		break;
+		return seccomp(a, b, c);
 	}
 	return hh_real.syscall(number, a, b, c, d, e);
 }

@@ -49,9 +49,17 @@ say_summary(void)
 }
 
 void
-hh_backend_seal(void)
+hh_backend_seal(bool filter)
 {
-	rt_sealed = true;
+	__atomic_fetch_add(&rt_sealed, 1, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&rt_filtered, filter, __ATOMIC_RELAXED);
+}
+
+void
+hh_backend_seal_failed(bool filter)
+{
+	__atomic_fetch_sub(&rt_sealed, 1, __ATOMIC_RELAXED);
+	__atomic_fetch_sub(&rt_filtered, filter, __ATOMIC_RELAXED);
 }
 
 void

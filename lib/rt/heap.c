@@ -23,7 +23,7 @@ struct rt_heap rt_heap;
 struct rt_settings rt_settings;
 enum rt_mode rt_mode;
 int rt_process;
-bool rt_sealed;
+int rt_sealed, rt_filtered;
 
 /* Until the page is there that a fork wipes. */
 static struct rt_locks first_locks = { .ours = true };
@@ -37,8 +37,12 @@ find_oneself(void)
 {
 	rt_locks->ours = true;
 	rt_heap.forks = false;
-	rt_tid = 0;
-	hh_summary_drop();
+	rt_sealed = rt_filtered;
+	/* Else its parent's number will do: it has no other threads. */
+	if (!rt_sealed) {
+		rt_tid = 0;
+		hh_summary_drop();
+	}
 	rt_record_leave(!rt_heap.within);
 	rt_heap_watch();
 	if (!rt_heap.within) {

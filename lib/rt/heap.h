@@ -68,8 +68,10 @@ enum rt_mode {
 
 extern HH_OWN enum rt_mode rt_mode;
 extern HH_OWN int rt_process;		/* that the summary is of */
-extern HH_OWN bool rt_sealed;	/* a system call for less than memory may be
-				 * deadly: a filter is there, or comes */
+
+/* More than 0: a system call for less than memory may be deadly, since a filter
+ * comes, or is there: that a child keeps. */
+extern HH_OWN int rt_sealed, rt_filtered;
 
 /* False in a handler that interrupted the holder: nothing can be had. */
 RT_INLINE bool rt_heap_lock(void);

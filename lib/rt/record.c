@@ -352,7 +352,8 @@ rt_record_leave(bool whole)
 	hh_text_add(&path, hh_create_path());
 	record.origin.pid = hh_head->h.pid;
 	record.origin.process_start = hh_head->h.process_start;
-	hh_sys_unmap(hh_head, sizeof *hh_head);
+	if (!rt_sealed)
+		hh_sys_unmap(hh_head, sizeof *hh_head);
 	hh_head = NULL;
 }
 

@@ -90,13 +90,17 @@ hh_backend_is_within(void)
 	return hh_stream_within();
 }
 
-/* A child of a child that has no log yet finds it done. */
+/* A child of a child that has no log yet finds it done.  One behind a filter
+ * has none, and makes no system call. */
 void
 hh_backend_forked(bool within)
 {
 	if (hh_off || !hh_head || hh_stream_alive())
 		return;
-	if (within)
+	hh_off = hh_file_filtered();
+	if (!hh_off)
+		hh_stream_forked();
+	if (within && !hh_off)
 		hh_inherit_part();
 	else
 		hh_inherit_aside();
@@ -127,10 +131,19 @@ hh_backend_second_thread(void)
 }
 
 void
-hh_backend_seal(void)
+hh_backend_seal(bool filter)
+{
+	if (filter)
+		hh_backend_leaving();
+	if (is_own_log())
+		hh_file_seal(filter);
+}
+
+void
+hh_backend_seal_failed(bool filter)
 {
 	if (is_own_log())
-		hh_file_seal();
+		hh_file_seal_failed(filter);
 }
 
 void

@@ -33,7 +33,8 @@ static struct {
 	_Atomic uint32_t stopped;	/* enum log_stop */
 	_Atomic(const void *) last;	/* slot that was made, */
 	_Atomic uint64_t last_end;	/* and where it ends in the file */
-	_Atomic bool sealed;
+	_Atomic uint32_t seals;		/* in whose number threads are */
+	_Atomic uint32_t filters;	/* those of them that children keep */
 	unsigned char *reserve;		/* SEALED_SLOTS slots, when sealed */
 	_Atomic uint32_t reserve_used;
 } file = { .fd = -1 };
@@ -116,7 +117,13 @@ hh_file_stopped(void)
 bool
 hh_file_sealed(void)
 {
-	return atomic_load_explicit(&file.sealed, memory_order_relaxed);
+	return atomic_load_explicit(&file.seals, memory_order_relaxed);
+}
+
+bool
+hh_file_filtered(void)
+{
+	return atomic_load_explicit(&file.filters, memory_order_relaxed);
 }
 
 static const char *
@@ -297,13 +304,20 @@ hh_file_append(const struct log_chunk *chunk)
 }
 
 void
-hh_file_seal(void)
+hh_file_seal(bool filter)
 {
-	if (hh_file_sealed())
-		return;
-	file.reserve = map_more((size_t)SEALED_SLOTS
-	    * LOG_MIDDLE_SLOT_BYTES);
-	atomic_store(&file.sealed, true);
+	if (!file.reserve && !hh_file_sealed())
+		file.reserve = map_more((size_t)SEALED_SLOTS
+		    * LOG_MIDDLE_SLOT_BYTES);
+	atomic_fetch_add(&file.seals, 1);
+	atomic_fetch_add(&file.filters, filter);
+}
+
+void
+hh_file_seal_failed(bool filter)
+{
+	atomic_fetch_sub(&file.seals, 1);
+	atomic_fetch_sub(&file.filters, filter);
 }
 
 void
@@ -323,7 +337,7 @@ hh_file_forget(void)
 	atomic_store(&file.end, 0);
 	atomic_store(&file.sure, 0);
 	atomic_store(&file.stopped, LOG_STOP_NONE);
-	atomic_store(&file.sealed, false);
+	atomic_store(&file.seals, 0);
 	atomic_store(&file.reserve_used, 0);
 	file.reserve = NULL;
 }

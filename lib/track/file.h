@@ -35,9 +35,12 @@ bool hh_file_trim(const struct log_chunk *chunk, size_t bytes, size_t kept);
 /* Append this full chunk as it is.  False: recording has been stopped. */
 bool hh_file_append(const struct log_chunk *chunk);
 
-/* No system call from now on: what is needed is made in advance. */
-void hh_file_seal(void);
+/* No system call from now on: what is needed is made in advance.  FILTER: nor
+ * may a child make any.  What failed is undone. */
+void hh_file_seal(bool filter);
+void hh_file_seal_failed(bool filter);
 bool hh_file_sealed(void);
+bool hh_file_filtered(void);
 
 /* Events end here, for every thread; the first reason stays. */
 void hh_file_stop(enum log_stop why, int error);

@@ -40,8 +40,10 @@ static _Atomic uint32_t made;		/* streams, in all blocks; */
 static uint32_t left;			/* so many are our ancestors' */
 static _Atomic uint32_t threads;	/* that came, ever */
 static uint32_t look_from;		/* a hint; races do no harm */
-static _Atomic uint32_t first_fate;
-static _Atomic uint32_t *fate = &first_fate;
+static struct life {
+	_Atomic uint32_t fate;
+	int pid;			/* 0: not known */
+} first_life, *life = &first_life;
 static int starter;			/* tid; while FATE_STARTING */
 
 static struct hh_stream *
@@ -73,7 +75,8 @@ wipe(void)
 {
 	uint32_t count = atomic_load(&made);
 
-	atomic_store(fate, FATE_UNKNOWN);
+	atomic_store(&life->fate, FATE_UNKNOWN);
+	life->pid = 0;
 	for (uint32_t i = 0; i < count; i++)
 		end_room(stream_at(i));
 }
@@ -281,13 +284,22 @@ static bool
 start_image(void)
 {
 	static const struct hh_head_origin none = {"", 0, 0};
-	_Atomic uint32_t *page = hh_sys_map_private(LOG_PAGE);
+	struct life *page = hh_sys_map_private(LOG_PAGE);
 
 	if (!page || !hh_start(&none))
 		return false;
 	wipe_on_fork(page, LOG_PAGE);
-	fate = page;
+	life = page;
 	return true;
+}
+
+/* Behind a filter no child begins a log; and no vfork child the one of a child
+ * that it has the memory of. */
+static bool
+may_come(void)
+{
+	hh_off = hh_off || hh_file_filtered();
+	return !hh_off && (!life->pid || life->pid == hh_sys_getpid());
 }
 
 /* One thread starts, others wait, and what it calls meanwhile that
@@ -298,17 +310,20 @@ come_alive(void)
 	uint32_t unknown = FATE_UNKNOWN;
 	bool alive;
 
-	if (!atomic_compare_exchange_strong(fate, &unknown, FATE_STARTING)) {
+	if (!may_come())
+		return false;
+	if (!atomic_compare_exchange_strong(&life->fate, &unknown,
+	    FATE_STARTING)) {
 		if (unknown == FATE_STARTING && starter == hh_sys_gettid())
 			return false;
-		while (atomic_load(fate) == FATE_STARTING && !hh_off)
+		while (atomic_load(&life->fate) == FATE_STARTING && !hh_off)
 			hh_sys_yield();
 		return !hh_off;
 	}
 	starter = hh_sys_gettid();
 	alive = hh_head ? start_child() : start_image();
 	hh_off = !alive;
-	atomic_store(fate, FATE_ALIVE);
+	atomic_store(&life->fate, FATE_ALIVE);
 	if (alive && hh_mode & HH_PAUSED)
 		hh_note_pause(true);
 	return alive;
@@ -317,7 +332,14 @@ come_alive(void)
 bool
 hh_stream_alive(void)
 {
-	return atomic_load_explicit(fate, memory_order_relaxed) == FATE_ALIVE;
+	return atomic_load_explicit(&life->fate, memory_order_relaxed)
+	    == FATE_ALIVE;
+}
+
+void
+hh_stream_forked(void)
+{
+	life->pid = hh_sys_getpid();
 }
 
 /* The stream, busy, and the one that it is nested in.  False: a handler has

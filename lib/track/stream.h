@@ -199,6 +199,9 @@ void hh_stream_give(struct hh_stream *s);
 /* The log is there, and the thread has a stream, if that can be. */
 void hh_stream_come(void);
 
+/* This is a forked child, which allocates nothing yet. */
+void hh_stream_forked(void);
+
 /* False in a forked child that has no log of its own yet. */
 bool hh_stream_alive(void);
 
