@@ -51,6 +51,9 @@ say_summary(void)
 void
 hh_backend_seal(bool filter)
 {
+	/* While it can be asked.  A vfork child would be taken for us. */
+	if (rt_process == hh_sys_getpid())
+		rt_lock_know_oneself();
 	__atomic_fetch_add(&rt_sealed, 1, __ATOMIC_RELAXED);
 	__atomic_fetch_add(&rt_filtered, filter, __ATOMIC_RELAXED);
 }

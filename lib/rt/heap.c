@@ -23,7 +23,7 @@ struct rt_heap rt_heap;
 struct rt_settings rt_settings;
 enum rt_mode rt_mode;
 int rt_process;
-int rt_sealed, rt_filtered;
+int rt_sealed;
 
 /* Until the page is there that a fork wipes. */
 static struct rt_locks first_locks = { .ours = true };

@@ -70,8 +70,8 @@ extern HH_OWN enum rt_mode rt_mode;
 extern HH_OWN int rt_process;		/* that the summary is of */
 
 /* More than 0: a system call for less than memory may be deadly, since a filter
- * comes, or is there: that a child keeps. */
-extern HH_OWN int rt_sealed, rt_filtered;
+ * comes, or is there. */
+extern HH_OWN int rt_sealed;
 
 /* False in a handler that interrupted the holder: nothing can be had. */
 RT_INLINE bool rt_heap_lock(void);

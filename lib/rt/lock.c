@@ -25,9 +25,12 @@ enum {
 	OFFER_NS = 20 * 1000,
 	OFFER_MOST_NS = 1000 * 1000,
 	WAIT_NS = 50 * 1000 * 1000,
+
+	BEYOND_TIDS = 1 << 29,	/* the kernel's end at 1 << 22 */
 };
 
 _Thread_local uint32_t rt_tid;
+int rt_filtered;
 
 static const char never_sure;
 const char *rt_single = &never_sure;
@@ -141,11 +144,20 @@ rt_lock_is_mine(const struct rt_lock *lock)
 	    memory_order_relaxed) & FUTEX_TID_MASK) == rt_tid;
 }
 
+void
+rt_lock_know_oneself(void)
+{
+	static _Atomic uint32_t numbers = BEYOND_TIDS;
+
+	if (!rt_tid)
+		rt_tid = rt_filtered ? atomic_fetch_add(&numbers, 1)
+		    : (uint32_t)hh_sys_gettid();
+}
+
 bool
 rt_lock_wait(struct rt_lock *lock)
 {
-	if (!rt_tid)
-		rt_tid = (uint32_t)hh_sys_gettid();
+	rt_lock_know_oneself();
 	if (rt_lock_is_mine(lock))
 		return false;
 	if (wait_aside(lock))

@@ -20,6 +20,14 @@ struct rt_lock {
 /* The calling thread's id; 0 while it is not known, as in a forked child. */
 extern _Thread_local uint32_t rt_tid __attribute__((visibility("hidden")));
 
+/* More than 0: there is a filter of system calls, which children keep. */
+extern int rt_filtered __attribute__((visibility("hidden")));
+
+/* Find it out, unless it is known.  Behind a filter the kernel is not asked,
+ * and a number taken that no thread has: whoever waits for its holder lends
+ * no priority. */
+void rt_lock_know_oneself(void);
+
 /* libc's word on whether the process has one thread: no atomics then. */
 extern const char *rt_single __attribute__((visibility("hidden")));
 

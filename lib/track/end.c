@@ -66,8 +66,10 @@ hh_backend_exit(int status)
 		return;
 	set_state(LOG_EXITED, status);
 	settle();
-	if (!hh_file_sealed())
-		hh_start_summary();
+	if (hh_file_sealed())
+		return;
+	hh_start_summary();
+	hh_file_leave();
 }
 
 void

@@ -24,6 +24,7 @@ enum {
 static struct {
 	_Atomic int fd;			/* also by whoever finds it gone */
 	uint32_t turn;			/* changes in a forked child */
+	bool clone;			/* we are: see hh_file_forget() */
 	bool scarce;			/* descriptors are: ours is not kept */
 	dev_t dev;
 	ino_t ino;
@@ -326,14 +327,31 @@ hh_file_part(void)
 	file.turn++;
 }
 
-void
-hh_file_forget(void)
+static void
+close_ours(void)
 {
 	int fd = hh_file_descriptor();
 
 	if (is_ours(fd))
 		hh_sys_close(fd);
 	atomic_store(&file.fd, -1);
+}
+
+void
+hh_file_leave(void)
+{
+	if (file.clone)
+		close_ours();
+}
+
+void
+hh_file_forget(bool clone)
+{
+	file.clone = clone;
+	if (clone)
+		atomic_store(&file.fd, -1);
+	else
+		close_ours();
 	atomic_store(&file.end, 0);
 	atomic_store(&file.sure, 0);
 	atomic_store(&file.stopped, LOG_STOP_NONE);

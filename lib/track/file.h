@@ -21,8 +21,12 @@ struct log_head *hh_file_create(const struct hh_head_origin *origin,
 /* In a forked child, what is being put into the parent's log is not. */
 void hh_file_part(void);
 
-/* A forked child lets go of its parent's log. */
-void hh_file_forget(void);
+/* A forked child lets go of its parent's log.  CLONE: by nobody knows what, and
+ * it may share the descriptors of its parent, who needs his. */
+void hh_file_forget(bool clone);
+
+/* The process ends: such a clone leaves its parent no descriptor. */
+void hh_file_leave(void);
 
 /* A new chunk of BYTES in the file, mapped and present, zeroed but for its
  * first words.  NULL when there is no room: recording has been stopped. */

@@ -182,7 +182,7 @@ hh_inherit_take(void)
 		hh_sys_unmap(hh_head, LOG_HEADER_BYTES + LOG_FIRST_SLOT_BYTES);
 		hh_head = NULL;
 	}
-	hh_file_forget();
+	hh_file_forget(hh_stream_cloned());
 	hh_chunk_forget();
 	hh_frame_forget();
 	hh_object_forget();

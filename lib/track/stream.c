@@ -336,6 +336,12 @@ hh_stream_alive(void)
 	    == FATE_ALIVE;
 }
 
+bool
+hh_stream_cloned(void)
+{
+	return !life->pid;
+}
+
 void
 hh_stream_forked(void)
 {

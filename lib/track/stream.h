@@ -202,6 +202,9 @@ void hh_stream_come(void);
 /* This is a forked child, which allocates nothing yet. */
 void hh_stream_forked(void);
 
+/* Of a child: nobody told us that it was forked. */
+bool hh_stream_cloned(void);
+
 /* False in a forked child that has no log of its own yet. */
 bool hh_stream_alive(void);
 
