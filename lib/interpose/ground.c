@@ -13,6 +13,7 @@
 #include "backend.h"
 #include "entry.h"
 #include "real.h"
+#include "sys.h"
 
 /* A filter may make any system call deadly; it is about to be set, or the
  * right to set one is being given up, which comes before. */
@@ -77,15 +78,18 @@ is_hidden(int fd)
 	return false;
 }
 
+static int
+bad(void)
+{
+	errno = EBADF;
+	return -1;
+}
+
 HH_EXPORT int
 close(int fd)
 {
 	hh_real_find();
-	if (is_hidden(fd)) {
-		errno = EBADF;
-		return -1;
-	}
-	return hh_real.close(fd);
+	return is_hidden(fd) ? bad() : hh_real.close(fd);
 }
 
 /* The range, in the pieces that our descriptors leave of it. */
@@ -100,6 +104,8 @@ close_range(unsigned first, unsigned last, int flags)
 		errno = ENOSYS;
 		return -1;
 	}
+	if (first > last)
+		return hh_real.close_range(first, last, flags);
 	for (int i = 0; i < count && result == 0; i++) {
 		unsigned ours = (unsigned)fds[i];
 
@@ -109,9 +115,11 @@ close_range(unsigned first, unsigned last, int flags)
 			result = hh_real.close_range(first, ours - 1, flags);
 		first = ours + 1;
 	}
-	if (result == 0 && first <= last)
-		result = hh_real.close_range(first, last, flags);
-	return result;
+	if (result != 0)
+		return result;
+	/* Of a range that was ours only, at least the flags are looked at. */
+	return first <= last ? hh_real.close_range(first, last, flags)
+	    : hh_real.close_range(~0u, ~0u, flags);
 }
 
 HH_EXPORT void
@@ -125,22 +133,44 @@ closefrom(int first)
 		close(fd);
 }
 
+/* The program wants TO: whether that was ours. */
+static bool
+make_way(int to)
+{
+	bool ours = is_hidden(to);
+
+	if (ours)
+		hh_backend_move_descriptor(to);
+	return ours;
+}
+
+/* It was, and the program did not get it: nobody has it. */
+static int
+settle(int result, int to, bool ours)
+{
+	if (ours && result < 0)
+		hh_sys_close(to);
+	return result;
+}
+
 HH_EXPORT int
 dup2(int from, int to)
 {
+	bool none = is_hidden(from), ours = !none && make_way(to);
+
 	hh_real_find();
-	if (is_hidden(to))
-		hh_backend_move_descriptor(to);
-	return hh_real.dup2(from, to);
+	return settle(none ? bad() : hh_real.dup2(from, to), to, ours);
 }
 
 HH_EXPORT int
 dup3(int from, int to, int flags)
 {
+	/* To itself is another error, and looked at first. */
+	bool none = from != to && is_hidden(from);
+	bool ours = !none && make_way(to);
+
 	hh_real_find();
-	if (is_hidden(to))
-		hh_backend_move_descriptor(to);
-	return hh_real.dup3(from, to, flags);
+	return settle(none ? bad() : hh_real.dup3(from, to, flags), to, ours);
 }
 
 /* Our own calls must go another way, and all but the last argument be in

@@ -4,7 +4,6 @@
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
-#include <stdbool.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -31,11 +30,15 @@ typedef int resource_kind;
 		return -1; \
 	}
 
-static void
-limit_comes(int resource, bool is_set)
+/* RESULT is of a call that may have set a limit.  What it is now is asked, as
+ * what the call got need not be there to be read. */
+static int
+limited(int result, int resource)
 {
-	if (is_set && resource == RLIMIT_AS && rt_serves())
+	if (result == 0 && resource == RLIMIT_AS && rt_serves()
+	    && hh_sys_limit(RLIMIT_AS) != RLIM_INFINITY)
 		rt_unreserve();
+	return result;
 }
 
 HH_EXPORT int
@@ -44,8 +47,7 @@ setrlimit(resource_kind resource, const struct rlimit *limit)
 	int (*next)(int, const struct rlimit *);
 	NEXT(next, "setrlimit")
 
-	limit_comes((int)resource, limit->rlim_cur != RLIM_INFINITY);
-	return next((int)resource, limit);
+	return limited(next((int)resource, limit), (int)resource);
 }
 
 HH_EXPORT int
@@ -54,14 +56,7 @@ setrlimit64(resource_kind resource, const struct rlimit64 *limit)
 	int (*next)(int, const struct rlimit64 *);
 	NEXT(next, "setrlimit64")
 
-	limit_comes((int)resource, limit->rlim_cur != RLIM64_INFINITY);
-	return next((int)resource, limit);
-}
-
-static bool
-is_us(pid_t pid)
-{
-	return pid == 0 || pid == hh_sys_getpid();
+	return limited(next((int)resource, limit), (int)resource);
 }
 
 HH_EXPORT int
@@ -71,9 +66,7 @@ prlimit(pid_t pid, resource_kind resource, const struct rlimit *limit,
 	int (*next)(pid_t, int, const struct rlimit *, struct rlimit *);
 	NEXT(next, "prlimit")
 
-	limit_comes((int)resource, is_us(pid) && limit
-	    && limit->rlim_cur != RLIM_INFINITY);
-	return next(pid, (int)resource, limit, old);
+	return limited(next(pid, (int)resource, limit, old), (int)resource);
 }
 
 HH_EXPORT int
@@ -83,9 +76,7 @@ prlimit64(pid_t pid, resource_kind resource, const struct rlimit64 *limit,
 	int (*next)(pid_t, int, const struct rlimit64 *, struct rlimit64 *);
 	NEXT(next, "prlimit64")
 
-	limit_comes((int)resource, is_us(pid) && limit
-	    && limit->rlim_cur != RLIM64_INFINITY);
-	return next(pid, (int)resource, limit, old);
+	return limited(next(pid, (int)resource, limit, old), (int)resource);
 }
 
 HH_EXPORT int
