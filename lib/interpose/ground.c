@@ -34,11 +34,21 @@ filters(int option)
 #endif
 }
 
+static _Atomic int sealed;
+
+static void
+seal(bool filter)
+{
+	hh_backend_seal(filter);
+	sealed++;
+}
+
 static void
 seal_failed(bool filter)
 {
 	int kept = errno;
 
+	sealed--;
 	hh_backend_seal_failed(filter);
 	errno = kept;
 }
@@ -56,7 +66,7 @@ prctl(int option, ...)
 	va_end(list);
 	hh_real_find();
 	if (seals(option))
-		hh_backend_seal(filters(option));
+		seal(filters(option));
 	result = hh_real.prctl(option, a[0], a[1], a[2], a[3]);
 	if (seals(option) && result != 0)
 		seal_failed(filters(option));
@@ -144,12 +154,15 @@ make_way(int to)
 	return ours;
 }
 
-/* It was, and the program did not get it: nobody has it. */
+/* It was, and the program did not get it: nobody has it.  A standard error that
+ * it made for itself is where our lines go from now on. */
 static int
 settle(int result, int to, bool ours)
 {
 	if (ours && result < 0)
 		hh_sys_close(to);
+	if (result == STDERR_FILENO && !sealed)
+		hh_sys_remember_stderr(false);
 	return result;
 }
 
@@ -185,7 +198,7 @@ seccomp(long operation, long flags, long arguments)
 	long result;
 
 	if (filter)
-		hh_backend_seal(true);
+		seal(true);
 	result = hh_real.syscall(SYS_seccomp, operation, flags, arguments,
 	    0L, 0L);
 	if (filter && result < 0)

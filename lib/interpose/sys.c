@@ -475,23 +475,36 @@ hh_sys_exit_group(int status)
 		CALL(exit_group, status, 0, 0, 0, 0, 0);
 }
 
-static struct stat first_stderr;
-static bool had_stderr;
+/* As it was first, and since the program moved it.  A vfork child that does so
+ * for itself spoils only the second. */
+static struct {
+	bool known;
+	dev_t dev;
+	ino_t ino;
+} errs[2];
 
 void
-hh_sys_remember_stderr(void)
+hh_sys_remember_stderr(bool first)
 {
-	had_stderr = hh_sys_fstat(2, &first_stderr) == 0;
+	struct stat st = { .st_ino = 0 };
+
+	errs[!first].known = hh_sys_fstat(2, &st) == 0;
+	errs[!first].dev = st.st_dev;
+	errs[!first].ino = st.st_ino;
 }
 
 void
 hh_sys_say(const char *text, size_t bytes)
 {
 	struct stat now;
+	bool known = false;
 
-	if (had_stderr && hh_sys_fstat(2, &now) == 0
-	    && now.st_dev == first_stderr.st_dev
-	    && now.st_ino == first_stderr.st_ino)
+	if (hh_sys_fstat(2, &now) != 0)
+		return;
+	for (int i = 0; i < 2; i++)
+		known |= errs[i].known && now.st_dev == errs[i].dev
+		    && now.st_ino == errs[i].ino;
+	if (known)
 		hh_sys_write(2, text, bytes);
 }
 

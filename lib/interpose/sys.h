@@ -87,9 +87,10 @@ void hh_sys_yield(void);
 _Noreturn void hh_sys_exit_group(int status);
 
 /* TEXT to FD as one line, as far as it goes.  FD 2 is written to only while
- * it is what it was when hh_sys_remember_stderr() looked. */
+ * it is what it was at FIRST, when the process began, or what the program put
+ * there in its place: one of those that were remembered. */
 void hh_sys_say(const char *text, size_t bytes);
-void hh_sys_remember_stderr(void);
+void hh_sys_remember_stderr(bool first);
 
 /* The whole of a small file, NUL-terminated; bytes, or -errno. */
 long hh_sys_slurp(const char *path, char *buffer, size_t bytes);

@@ -41,6 +41,7 @@ find_oneself(void)
 	/* Else its parent's number will do: it has no other threads. */
 	if (!rt_sealed) {
 		rt_tid = 0;
+		rt_process = hh_sys_getpid();
 		hh_summary_drop();
 	}
 	rt_record_leave(!rt_heap.within);
@@ -108,6 +109,15 @@ rt_heap_unlock_slowly(void)
 		stop(fault, rt_heap.tlsf.fault_at);
 }
 
+/* What was granted while threads were fewer stays so. */
+bool
+rt_heap_may_keep(uint64_t bytes)
+{
+	return rt_heap.depot.granted + bytes
+	    + rt_heap.caches * sizeof(struct rt_thread)
+	    <= rt_heap.tlsf.total / KEPT_PART;
+}
+
 void
 rt_heap_bound(void)
 {
@@ -120,21 +130,22 @@ rt_heap_bound(void)
 	tlsf_depot_bound(&rt_heap.depot, most, shared);
 }
 
-/* What is kept for nothing better comes back before the pool grows. */
+/* What is kept for nothing better comes back before the pool grows.  Last of
+ * all what the thread freed last: the heap looks at that first. */
 static void
 drain_locked(void)
 {
 	struct tlsf_cache *c = &rt_mine->cache;
 	struct tlsf_depot *d = &rt_heap.depot;
 
-	if (tlsf_cache_enter(c)) {
-		while (tlsf_cache_drain(c, d, &rt_heap.tlsf))
-			;
-		tlsf_cache_leave(c);
-	}
 	while (tlsf_cache_drain(&d->cache, d, &rt_heap.tlsf))
 		;
 	rt_thread_drain_orphans();
+	if (!tlsf_cache_enter(c))
+		return;
+	while (tlsf_cache_drain(c, d, &rt_heap.tlsf))
+		;
+	tlsf_cache_leave(c);
 }
 
 /* The label of blocks like LABEL's that are just as big as they must be. */
@@ -333,7 +344,8 @@ slide_locked(void *block, size_t size)
 	return slid;
 }
 
-/* The program's bytes are copied when the lock is free again. */
+/* The program's bytes are copied when the lock is free again.  What was freed
+ * just now may be beside the block. */
 void *
 rt_heap_move(void *block, size_t size)
 {
@@ -344,6 +356,10 @@ rt_heap_move(void *block, size_t size)
 		return NULL;
 	moved = take_elsewhere_locked(block, roomy(usable, size));
 	slid = moved ? NULL : slide_locked(block, size);
+	if (!moved && !slid) {
+		drain_locked();
+		slid = slide_locked(block, size);
+	}
 	rt_heap_unlock();
 	if (slid)
 		return slid;

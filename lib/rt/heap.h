@@ -67,7 +67,7 @@ enum rt_mode {
 };
 
 extern HH_OWN enum rt_mode rt_mode;
-extern HH_OWN int rt_process;		/* that the summary is of */
+extern HH_OWN int rt_process;		/* this one; not in a vfork child */
 
 /* More than 0: a system call for less than memory may be deadly, since a filter
  * comes, or is there. */
@@ -123,6 +123,9 @@ struct rt_totals rt_heap_totals(void);
 /* What all caches may keep is a part of the pool as it is now, and what they
  * exchange is what the threads leave of it. */
 void rt_heap_bound(void);
+
+/* Whether BYTES more, of a cache itself, are within that part. */
+bool rt_heap_may_keep(uint64_t bytes);
 
 /* Before, and after in parent and child, with both locks held between. */
 void rt_heap_fork_begins(void);

@@ -106,9 +106,12 @@ wait_a_while(struct rt_lock *lock)
 	return futex(&lock->holder, FUTEX_LOCK_PI, &until) == 0 || try(lock);
 }
 
+/* Behind a filter the kernel is not asked. */
 static bool
 is_ordinary(void)
 {
+	if (rt_filtered)
+		return true;
 	switch (hh_sys_call(SYS_sched_getscheduler, 0, 0, 0, 0, 0, 0)) {
 	case SCHED_OTHER:
 	case SCHED_BATCH:

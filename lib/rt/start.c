@@ -62,7 +62,7 @@ say_order(void)
 static void
 serve(void)
 {
-	hh_sys_remember_stderr();
+	hh_sys_remember_stderr(true);
 	rt_settings_read(&rt_settings);
 	if (rt_settings.summary)
 		hh_summary_keep();

@@ -212,14 +212,14 @@ tlsf_cache_drain(struct tlsf_cache *c, struct tlsf_depot *d, struct tlsf *t)
 {
 	struct tlsf_magazine *m = &c->magazines[c->hand];
 
-	if (c->pending) {
+	if (!c->granted) {
+		if (!c->pending)
+			return false;
 		tlsf_free(t, c->pending);
 		c->pending = NULL;
 		c->moved--;
 		return true;
 	}
-	if (!c->granted)
-		return false;
 	if (m->top != m->first) {
 		tlsf_free(t, c->slots[--m->top]);
 		c->moved--;

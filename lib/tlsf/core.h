@@ -78,6 +78,7 @@ insert(struct tlsf *t, void *block, uint64_t units)
 	*block_before(behind) = b;
 	tlsf_header(behind)->bits |= BIT_BEFORE_FREE;
 
+	t->latest = list;
 	b->next = next;
 	t->lists[list] = b;
 	b->from = &t->lists[list];

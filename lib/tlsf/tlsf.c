@@ -19,7 +19,7 @@ tlsf_init(struct tlsf *t)
 	memset(t, 0, sizeof(*t));
 }
 
-enum { LOOK_ALIGNED = 2 };	/* lists */
+enum { LOOK_ALIGNED = 1 };	/* lists, beside the latest */
 
 void *
 tlsf_look(struct tlsf *t, uint64_t units, uint64_t better)
@@ -61,20 +61,27 @@ gap_most(size_t align)
 	return align / TLSF_ALIGN + LEAST_UNITS - 1;
 }
 
-/* A list whose first block has room as it happens to lie, of the first from
- * LIST on: what was freed last is first.  TLSF_LISTS: none. */
+/* As it happens to lie. */
+INLINE bool
+has_room(const struct tlsf_free *b, size_t align, uint64_t units)
+{
+	return b && tlsf_units(b) >= gap_to(b, align) + units;
+}
+
+/* A list whose first block has room as it happens to lie: what was freed last
+ * is first, on whichever list; else of the first from LIST on.  TLSF_LISTS:
+ * none. */
 INLINE unsigned
 look_aligned(const struct tlsf *t, unsigned list, size_t align,
     uint64_t units)
 {
-	const struct tlsf_free *b;
-
+	if (has_room(t->lists[t->latest], align, units))
+		return t->latest;
 	for (int left = LOOK_ALIGNED; left && list < TLSF_LISTS; left--) {
 		list = first_from(t, list);
 		if (list == TLSF_LISTS)
 			break;
-		b = t->lists[list];
-		if (tlsf_units(b) >= gap_to(b, align) + units)
+		if (has_room(t->lists[list], align, units))
 			return list;
 		list++;
 	}

@@ -172,6 +172,7 @@ struct tlsf {
 	uint64_t blocks;	/* in use */
 	uint64_t total;		/* of all areas, with all overhead */
 	enum tlsf_fault fault;	/* the first that was found */
+	unsigned latest;	/* list that a block was put on last */
 
 	uint32_t steps[TLSF_POWERS];		/* a bit: that list */
 	const void *fault_at;	/* the block it was found at */

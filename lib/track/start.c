@@ -196,7 +196,7 @@ look_at_image(void)
 	if (!hh_start_wanted())
 		return false;
 	hh_real_find();
-	hh_sys_remember_stderr();
+	hh_sys_remember_stderr(true);
 	read_variables();
 	hh_clock_choose();
 	hh_away_find();

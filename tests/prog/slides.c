@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* slides ALIGN: in a pool that is full but for the block before, what grows
- * moves back into it, with all its bytes. */
+/* slides ALIGN [behind]: in a pool that is full but for the block before, which
+ * was just freed, what grows moves back into it, with all its bytes; or it
+ * grows into the one behind. */
 #include <malloc.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -26,22 +27,24 @@ fill(void)
 }
 
 static int
-slides(size_t align)
+slides(size_t align, int behind)
 {
-	char *before = malloc(FREE), *block = memalign(align, HAS), *now;
+	char *before = behind ? NULL : malloc(FREE);
+	char *block = memalign(align, HAS), *now;
+	char *after = behind ? malloc(FREE) : NULL;
 	size_t wrong = 0;
 
-	MUST(before && block);
+	MUST((before || after) && block);
 	fill();
 	for (size_t i = 0; i < HAS; i++)
 		block[i] = (char)(i % 251);
-	free(before);
+	free(behind ? after : before);
 	now = realloc(block, WANTS);
 	for (size_t i = 0; now && i < HAS; i++)
 		wrong += now[i] != (char)(i % 251);
 	if (!now)
 		say("no room\n");
-	else if (wrong || now >= block || malloc_usable_size(now) < WANTS
+	else if (wrong || (behind ? now != block : now >= block) || malloc_usable_size(now) < WANTS
 	    || (uintptr_t)now % align)
 		say("%zu bytes are wrong\n", wrong);
 	return now && !wrong;
@@ -50,5 +53,5 @@ slides(size_t align)
 int
 main(int argc, char **argv)
 {
-	return argc == 2 && slides((size_t)atol(argv[1])) ? 0 : 1;
+	return slides((size_t)atol(argv[1]), argc > 2) ? 0 : 1;
 }

@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tlsf_corrupt HOW SIZE [BYTE]: one mistake that programs make with a block
- * of SIZE bytes.  Says which block, and that nobody noticed if so. */
+/* tlsf_corrupt HOW SIZE [BYTE [THEN]]: one mistake that programs make with a
+ * block of SIZE bytes, and another free.  Says that nobody noticed if so.
+ * THEN is exit: no other free, but the end; or fork: in a child; or moved: with
+ * standard error in a file of that name. */
+#include <fcntl.h>
 #include <malloc.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <sys/wait.h>
 
 #include "say.h"
 
@@ -196,7 +201,21 @@ static const struct {
 	{ "resize_middle", resize_middle },
 };
 
-/* MISTAKE SIZE [BYTE [exit]]: the mistake, and another free or the end. */
+/* What a child does, whose end is ours. */
+static void
+in_child(void)
+{
+	pid_t pid = fork();
+	int status;
+
+	if (pid == 0)
+		return;
+	MUST(waitpid(pid, &status, 0) == pid);
+	if (WIFSIGNALED(status))
+		raise(WTERMSIG(status));
+	_exit(WEXITSTATUS(status));
+}
+
 int
 main(int argc, char **argv)
 {
@@ -212,6 +231,10 @@ main(int argc, char **argv)
 	}
 	for (size_t i = 0; i < sizeof(mistakes) / sizeof(*mistakes); i++)
 		if (!strcmp(mistakes[i].name, argv[1])) {
+			if (argc > 4 && !strcmp(argv[4], "fork"))
+				in_child();
+			if (argc > 4 && !strcmp(argv[4], "moved"))
+				MUST(dup2(creat("moved", 0600), 2) == 2);
 			mistakes[i].make(followed());
 			if (argc <= 4) {
 				free(last);
