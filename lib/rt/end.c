@@ -6,6 +6,7 @@
 #include "../heaphook.h"
 #include "../interpose/backend.h"
 #include "../interpose/entry.h"
+#include "../interpose/head.h"
 #include "../interpose/summary.h"
 #include "../interpose/sys.h"
 #include "../interpose/text.h"
@@ -74,8 +75,11 @@ hh_backend_exit(int status)
 		return;
 	/* Not of a vfork child, which is in our memory only. */
 	is_ours = !rt_sealed && rt_process == hh_sys_getpid();
-	if (is_ours)
+	if (is_ours) {
+		if (!hh_head)
+			rt_record_wanted = false;	/* it is late for one */
 		rt_heap_settle();
+	}
 	rt_record_end(LOG_EXITED, status);
 	if (is_ours && hh_summary_wanted())
 		say_summary();

@@ -44,7 +44,8 @@ slides(size_t align, int behind)
 		wrong += now[i] != (char)(i % 251);
 	if (!now)
 		say("no room\n");
-	else if (wrong || (behind ? now != block : now >= block) || malloc_usable_size(now) < WANTS
+	else if (wrong || (behind ? now != block : now >= block)
+	    || malloc_usable_size(now) < WANTS
 	    || (uintptr_t)now % align)
 		say("%zu bytes are wrong\n", wrong);
 	return now && !wrong;
