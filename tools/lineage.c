@@ -113,6 +113,23 @@ give(struct replay *r, const struct past *p)
 	r->recent = copy.recent;
 }
 
+/* What LOG's process began with is known by the events of P, if they had not
+ * ended, and are sound. */
+static void
+doubt(const struct past *p, struct reader *log)
+{
+	const struct log_header *h = &p->log.head.h;
+
+	if (h->stop && h->stop_ticks <= log->head.h.start.ticks)
+		problems_note(&log->problems, "events of process %d, which it "
+		    "was forked from, had ended: inherited blocks are those "
+		    "of then", (int)h->pid);
+	if (p->log.problems.kept)
+		problems_note(&log->problems, "the log of process %d, which "
+		    "it was forked from, has problems: inherited blocks may "
+		    "be wrong", (int)h->pid);
+}
+
 static void
 inherit(struct replay *r, struct reader *log, unsigned depth)
 {
@@ -139,10 +156,7 @@ inherit(struct replay *r, struct reader *log, unsigned depth)
 	}
 	replay_play(&p->replay);
 	give(r, p);
-	if (p->log.problems.kept)
-		problems_note(&log->problems, "the log of process %d, which "
-		    "it was forked from, has problems: inherited blocks may "
-		    "be wrong", (int)p->log.head.h.pid);
+	doubt(p, log);
 	if (depth)
 		forget(p);
 	else
