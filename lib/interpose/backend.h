@@ -61,9 +61,10 @@ void hh_backend_forked(bool within);	/* ... and we are its child */
 void hh_backend_leaving(void);		/* of rights, or of / */
 void hh_backend_second_thread(void);	/* one is about to exist */
 
-/* System calls may become deadly; FILTER: and then for children, too.  Or
- * they did not, for the call that was about to do that has failed. */
-void hh_backend_seal(bool filter);
+/* System calls may become deadly; FILTER: and then for children, too.  False:
+ * not for us, in a vfork child.  Else they did not, after all, if the call that
+ * was about to do that has failed. */
+bool hh_backend_seal(bool filter);
 void hh_backend_seal_failed(bool filter);
 
 void hh_backend_thread_named(unsigned long thread, const char *name);
@@ -76,7 +77,8 @@ void hh_backend_mapped(enum hh_call call, const void *at, size_t bytes,
 enum { HH_HIDDEN = 2 };
 int hh_backend_hidden(int fds[HH_HIDDEN]);
 
-/* The program wants this very number: ours moves away. */
-void hh_backend_move_descriptor(int fd);
+/* The program wants this very number: ours moves away.  False: it is not ours
+ * any more. */
+bool hh_backend_move_descriptor(int fd);
 
 #endif

@@ -25,10 +25,11 @@ hh_backend_exec_failed(void)
 {
 }
 
-WEAK void
+WEAK bool
 hh_backend_seal(bool filter)
 {
 	(void)filter;
+	return false;
 }
 
 WEAK void
@@ -51,8 +52,9 @@ hh_backend_hidden(int fds[HH_HIDDEN])
 	return 0;
 }
 
-WEAK void
+WEAK bool
 hh_backend_move_descriptor(int fd)
 {
 	(void)fd;
+	return false;
 }

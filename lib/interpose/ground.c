@@ -36,11 +36,13 @@ filters(int option)
 
 static _Atomic int sealed;
 
-static void
+static bool
 seal(bool filter)
 {
-	hh_backend_seal(filter);
-	sealed++;
+	bool ours = hh_backend_seal(filter);
+
+	sealed += ours;
+	return ours;
 }
 
 static void
@@ -58,6 +60,7 @@ prctl(int option, ...)
 {
 	unsigned long a[4];
 	va_list list;
+	bool sealing;
 	int result;
 
 	va_start(list, option);
@@ -65,10 +68,9 @@ prctl(int option, ...)
 		a[i] = va_arg(list, unsigned long);
 	va_end(list);
 	hh_real_find();
-	if (seals(option))
-		seal(filters(option));
+	sealing = seals(option) && seal(filters(option));
 	result = hh_real.prctl(option, a[0], a[1], a[2], a[3]);
-	if (seals(option) && result != 0)
+	if (sealing && result != 0)
 		seal_failed(filters(option));
 	if (option == PR_SET_NAME && result == 0)
 		hh_backend_thread_named(pthread_self(), (const char *)a[0]);
@@ -147,11 +149,7 @@ closefrom(int first)
 static bool
 make_way(int to)
 {
-	bool ours = is_hidden(to);
-
-	if (ours)
-		hh_backend_move_descriptor(to);
-	return ours;
+	return is_hidden(to) && hh_backend_move_descriptor(to);
 }
 
 /* It was, and the program did not get it: nobody has it.  A standard error that
@@ -195,13 +193,12 @@ seccomp(long operation, long flags, long arguments)
 {
 	bool filter = operation == SECCOMP_SET_MODE_STRICT
 	    || operation == SECCOMP_SET_MODE_FILTER;
+	bool sealing = filter && seal(true);
 	long result;
 
-	if (filter)
-		seal(true);
 	result = hh_real.syscall(SYS_seccomp, operation, flags, arguments,
 	    0L, 0L);
-	if (filter && result < 0)
+	if (sealing && result < 0)
 		seal_failed(true);
 	return result;
 }

@@ -44,9 +44,11 @@ hh_summary_fd(void)
 	return kept;
 }
 
-void
+bool
 hh_summary_move(void)
 {
-	if (hh_summary_wanted())
-		kept = hh_sys_dup_high(kept);
+	if (!hh_summary_wanted())
+		return false;
+	kept = hh_sys_dup_high(kept);
+	return true;
 }

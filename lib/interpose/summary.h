@@ -16,8 +16,9 @@ void hh_summary_drop(void);
 bool hh_summary_wanted(void);
 void hh_summary_write(const char *line, size_t bytes);
 
-/* The copy's number, -1 for none; and to another one. */
+/* The copy's number, -1 for none; and to another one.  False: it is no copy of
+ * ours any more. */
 int hh_summary_fd(void);
-void hh_summary_move(void);
+bool hh_summary_move(void);
 
 #endif

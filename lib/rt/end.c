@@ -49,14 +49,28 @@ say_summary(void)
 	hh_summary_write(line, (size_t)(t.at - line));
 }
 
-void
+/* The first time that can be asked. */
+static bool
+is_vfork_child(void)
+{
+	if (rt_filtered)
+		return false;
+	/* A clone that has not called yet finds itself. */
+	if (rt_mode == RT_SERVING && !rt_locks->ours && rt_heap_lock())
+		rt_heap_unlock();
+	return rt_process && rt_process != hh_sys_getpid();
+}
+
+bool
 hh_backend_seal(bool filter)
 {
-	/* While it can be asked.  A vfork child would be taken for us. */
-	if (rt_process == hh_sys_getpid())
+	if (is_vfork_child())
+		return false;
+	if (!rt_filtered)
 		rt_lock_know_oneself();
 	__atomic_fetch_add(&rt_sealed, 1, __ATOMIC_RELAXED);
 	__atomic_fetch_add(&rt_filtered, filter, __ATOMIC_RELAXED);
+	return true;
 }
 
 void
@@ -69,16 +83,16 @@ hh_backend_seal_failed(bool filter)
 void
 hh_backend_exit(int status)
 {
-	bool is_ours;
+	bool is_ours, wanted = rt_record_wanted;
 
 	if (rt_mode != RT_SERVING)
 		return;
 	/* Not of a vfork child, which is in our memory only. */
 	is_ours = !rt_sealed && rt_process == hh_sys_getpid();
 	if (is_ours) {
-		if (!hh_head)
-			rt_record_wanted = false;	/* it is late for one */
+		rt_record_wanted &= hh_head != NULL;	/* it is late for one */
 		rt_heap_settle();
+		rt_record_wanted = wanted;	/* it was, if we go on */
 	}
 	rt_record_end(LOG_EXITED, status);
 	if (is_ours && hh_summary_wanted())
@@ -112,11 +126,11 @@ hh_backend_hidden(int fds[HH_HIDDEN])
 	return fds[0] >= 0;
 }
 
-void
+bool
 hh_backend_move_descriptor(int fd)
 {
 	(void)fd;
-	hh_summary_move();
+	return hh_summary_move();
 }
 
 /* The public functions; heaphook.h names them for programs. */

@@ -109,15 +109,6 @@ rt_heap_unlock_slowly(void)
 		stop(fault, rt_heap.tlsf.fault_at);
 }
 
-/* What was granted while threads were fewer stays so. */
-bool
-rt_heap_may_keep(uint64_t bytes)
-{
-	return rt_heap.depot.granted + bytes
-	    + rt_heap.caches * sizeof(struct rt_thread)
-	    <= rt_heap.tlsf.total / KEPT_PART;
-}
-
 void
 rt_heap_bound(void)
 {

@@ -124,9 +124,6 @@ struct rt_totals rt_heap_totals(void);
  * exchange is what the threads leave of it. */
 void rt_heap_bound(void);
 
-/* Whether BYTES more, of a cache itself, are within that part. */
-bool rt_heap_may_keep(uint64_t bytes);
-
 /* Before, and after in parent and child, with both locks held between. */
 void rt_heap_fork_begins(void);
 void rt_heap_fork_parent(void);

@@ -75,23 +75,6 @@ rt_thread_start(void)
 	has_key = pthread_key_create(&key, end) == 0;
 }
 
-static bool
-may_be_more(void)
-{
-	return rt_heap.caches < rt_heap.tlsf.total / CACHES_PART
-	    / sizeof(struct rt_thread);
-}
-
-/* What threads exchange gives way to a new one, block by block.  False: it
- * does not. */
-static bool
-give_way_locked(void)
-{
-	return may_be_more() && !rt_heap_may_keep(sizeof(struct rt_thread))
-	    && tlsf_cache_drain(&rt_heap.depot.cache, &rt_heap.depot,
-	    &rt_heap.tlsf);
-}
-
 static struct rt_thread *
 make_locked(void)
 {
@@ -102,7 +85,7 @@ make_locked(void)
 		thread->cache.idle = true;
 		return thread;
 	}
-	if (may_be_more() && rt_heap_may_keep(sizeof *thread))
+	if (rt_heap.caches < rt_heap.tlsf.total / CACHES_PART / sizeof *thread)
 		thread = tlsf_malloc(&rt_heap.tlsf, sizeof *thread);
 	if (!thread)
 		return NULL;
@@ -119,11 +102,7 @@ rt_thread_begin(void)
 	rt_mine = &rt_thread_none;
 	if (!has_key || !rt_settings.thread_cache || !rt_heap_lock())
 		return;
-	while (!(thread = make_locked()) && give_way_locked()) {
-		rt_heap_unlock();
-		if (!rt_heap_lock())
-			return;
-	}
+	thread = make_locked();
 	if (thread) {
 		link_locked(thread, &rt_heap.threads);
 		rt_heap.caches++;

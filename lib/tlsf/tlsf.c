@@ -19,7 +19,7 @@ tlsf_init(struct tlsf *t)
 	memset(t, 0, sizeof(*t));
 }
 
-enum { LOOK_ALIGNED = 1 };	/* lists, beside the latest */
+enum { LOOK_ALIGNED = 2 };	/* lists */
 
 void *
 tlsf_look(struct tlsf *t, uint64_t units, uint64_t better)
@@ -68,15 +68,12 @@ has_room(const struct tlsf_free *b, size_t align, uint64_t units)
 	return b && tlsf_units(b) >= gap_to(b, align) + units;
 }
 
-/* A list whose first block has room as it happens to lie: what was freed last
- * is first, on whichever list; else of the first from LIST on.  TLSF_LISTS:
- * none. */
+/* A list whose first block has room as it happens to lie, of the first from
+ * LIST on: what was freed last is first.  TLSF_LISTS: none. */
 INLINE unsigned
 look_aligned(const struct tlsf *t, unsigned list, size_t align,
     uint64_t units)
 {
-	if (has_room(t->lists[t->latest], align, units))
-		return t->latest;
 	for (int left = LOOK_ALIGNED; left && list < TLSF_LISTS; left--) {
 		list = first_from(t, list);
 		if (list == TLSF_LISTS)
@@ -105,6 +102,10 @@ tlsf_memalign(struct tlsf *t, size_t align, size_t size)
 	if (list == TLSF_LISTS
 	    && w.better <= TLSF_MOST / TLSF_ALIGN - gap_most(align))
 		list = first_from(t, want_of(w.better + gap_most(align)).list);
+	/* What was freed last may have become a part of something else. */
+	if (list == TLSF_LISTS
+	    && has_room(t->lists[t->latest], align, w.units))
+		list = t->latest;
 	return list < TLSF_LISTS
 	    ? hand_out(t, list, gap_to(t->lists[list], align), &w) : NULL;
 }

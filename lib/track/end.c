@@ -75,8 +75,11 @@ hh_backend_exit(int status)
 void
 hh_backend_exec(void)
 {
-	if (is_own_log())
-		set_state(LOG_EXECED, 0);
+	if (!is_own_log())
+		return;
+	set_state(LOG_EXECED, 0);
+	if (!hh_file_sealed())
+		hh_file_leave();
 }
 
 void
@@ -132,20 +135,23 @@ hh_backend_second_thread(void)
 	hh_stream_give(s);
 }
 
-void
+/* The first filter can still be asked for: a vfork child's is not ours. */
+bool
 hh_backend_seal(bool filter)
 {
 	if (filter)
 		hh_backend_leaving();
-	if (is_own_log())
-		hh_file_seal(filter);
+	if (!is_own_log() || (filter && !hh_file_filtered()
+	    && hh_head->h.pid != hh_sys_getpid()))
+		return false;
+	hh_file_seal(filter);
+	return true;
 }
 
 void
 hh_backend_seal_failed(bool filter)
 {
-	if (is_own_log())
-		hh_file_seal_failed(filter);
+	hh_file_seal_failed(filter);
 }
 
 void
@@ -191,13 +197,11 @@ hh_backend_hidden(int fds[HH_HIDDEN])
 	return count;
 }
 
-void
+bool
 hh_backend_move_descriptor(int fd)
 {
-	if (fd == hh_file_descriptor())
-		hh_file_move_descriptor();
-	else
-		hh_summary_move();
+	return fd == hh_file_descriptor() ? hh_file_move_descriptor()
+	    : hh_summary_move();
 }
 
 /* The public functions; heaphook.h names them for programs. */

@@ -97,16 +97,18 @@ hh_file_descriptor(void)
 	return atomic_load_explicit(&file.fd, memory_order_relaxed);
 }
 
-void
+bool
 hh_file_move_descriptor(void)
 {
 	int fd = hh_file_descriptor();
+	bool ours = is_ours(fd);
 
 	/* Where there is no other number, none is ours: the log is opened
 	 * again when it is needed. */
-	fd = is_ours(fd) ? hh_sys_dup_high(fd) : -1;
+	fd = ours ? hh_sys_dup_high(fd) : -1;
 	atomic_store_explicit(&file.fd, fd < 0 ? -1 : fd,
 	    memory_order_relaxed);
+	return ours;
 }
 
 bool

@@ -51,6 +51,6 @@ void hh_file_stop(enum log_stop why, int error);
 bool hh_file_stopped(void);
 
 int hh_file_descriptor(void);	/* -1: none */
-void hh_file_move_descriptor(void);
+bool hh_file_move_descriptor(void);	/* false: that was not ours */
 
 #endif

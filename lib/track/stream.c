@@ -17,6 +17,7 @@
 enum {
 	BLOCKS = 256,			/* 65,536 threads alive at once */
 	LOOKS = 16,			/* at owners that may have ended */
+	INVENTED = INT32_MAX - BLOCKS * STREAMS_A_BLOCK - 1,	/* tids above */
 };
 
 /* In the half that a fork wipes, so 0 in a child. */
@@ -92,6 +93,14 @@ wipe_on_fork(void *at, size_t bytes)
 	pthread_atfork(NULL, NULL, wipe);
 }
 
+/* By libc, whoever called it, and before other handlers that may allocate. */
+static void
+forked(void)
+{
+	if (!hh_file_filtered())
+		hh_stream_forked();
+}
+
 static struct block *
 need_block(uint32_t i)
 {
@@ -142,7 +151,8 @@ take_over(struct hh_stream *s, int tid, bool nested)
 	if (s->nested != nested)
 		return false;
 	if (owner && (owner != tid || nested)
-	    && (hh_file_sealed() || hh_sys_thread_exists(owner)))
+	    && (hh_file_sealed() || owner > INVENTED
+	    || hh_sys_thread_exists(owner)))
 		return false;
 	return atomic_compare_exchange_strong(&s->owner, &owner, tid);
 }
@@ -164,7 +174,7 @@ find_stream(int tid, bool nested)
 static int
 own_tid(void)
 {
-	/* Sealed: any number will do that no other thread has. */
+	/* Any number will do that no other thread has. */
 	return hh_file_sealed() ? INT32_MAX - (int)atomic_load(&made)
 	    : hh_sys_gettid();
 }
@@ -290,6 +300,7 @@ start_image(void)
 		return false;
 	wipe_on_fork(page, LOG_PAGE);
 	life = page;
+	pthread_atfork(NULL, NULL, forked);
 	return true;
 }
 

@@ -40,11 +40,12 @@ descriptors(void)
 	TELL(close_range(OURS, OURS, 0));
 	TELL(syscall(SYS_close_range, 5, 2, 0));
 	TELL(syscall(SYS_close, -1));
-	TELL(dup2(-1, OURS));
-	TELL(dup2(5000, OURS));
 	TELL(dup2(OURS, OURS));
 	TELL(dup2(OURS, 5));
 	TELL(dup3(OURS, 5, 0));
+	TELL(dup3(OURS, OURS, 0));
+	TELL(dup2(-1, OURS));
+	TELL(dup2(5000, OURS));
 	TELL(dup3(0, OURS, 1));
 	TELL(dup3(5000, OURS, 0));
 	TELL(dup3(OURS, OURS, 0));

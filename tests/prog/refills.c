@@ -55,6 +55,7 @@ main(int argc, char **argv)
 
 	state = argc > 1 ? (uint64_t)atol(argv[1]) : 0;
 	fill();
+	MUST(count < MOST);
 	for (int i = 0; i < CHANGES; i++) {
 		int k = (int)any((unsigned)count);
 

@@ -38,6 +38,7 @@ sandbox(int wide)
 		ALLOW(SYS_munmap), ALLOW(SYS_madvise), ALLOW(SYS_futex),
 		ALLOW(SYS_rseq), ALLOW(SYS_brk), ALLOW(SYS_getrandom),
 		ALLOW(SYS_rt_sigaction), ALLOW(SYS_exit_group),
+		ALLOW(SYS_prctl), ALLOW(SYS_seccomp),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
 	};
 	struct sock_fprog filter = { sizeof(code) / sizeof(*code), code };

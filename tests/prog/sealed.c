@@ -41,6 +41,7 @@ seal_first(int *pairs)
 	pthread_t id;
 
 	sandbox(1);
+	sandbox(1);	/* another, as strict */
 	work(*pairs);
 	MUST(!pthread_create(&id, NULL, thread, pairs));
 	MUST(!pthread_join(id, NULL));

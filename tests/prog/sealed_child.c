@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* sealed_child WHEN HOW: a child that is in a sandbox before it allocates.
- * WHEN is behind, forked behind the filter; ahead, which sets it itself; or
- * refused, forked after none was set.  HOW is fork, _Fork, or clone: a child
- * that libc knows nothing of.  Says what each allocated, and how the child
- * ended. */
+ * WHEN is behind, forked behind the filter; ahead, which sets it itself;
+ * refused, forked after none was set; or beside, after a vfork child did so.
+ * HOW is fork, _Fork, or clone: a child that libc knows nothing of.  Says what
+ * each allocated, and how the child ended. */
 #define _GNU_SOURCE
 #include <signal.h>
 #include <stdlib.h>
@@ -17,6 +17,18 @@ static pid_t
 bare_clone(void)
 {
 	return (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+}
+
+static void
+let_another(void)
+{
+	pid_t pid = vfork();
+
+	if (pid == 0) {
+		sandbox(1);
+		syscall(SYS_exit, 0);
+	}
+	MUST(waitpid(pid, NULL, 0) == pid);
 }
 
 static void
@@ -48,6 +60,8 @@ main(int argc, char **argv)
 	work("parent", 500);	/* libc makes its system calls */
 	if (!strcmp(argv[1], "refused"))
 		MUST(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, 0, 0, 0));
+	if (!strcmp(argv[1], "beside"))
+		let_another();
 	if (!strcmp(argv[1], "behind"))
 		sandbox(1);
 	pid = !strcmp(how, "fork") ? fork()
