@@ -9,14 +9,17 @@
 #include "../interpose/real.h"
 #include "../interpose/sys.h"
 #include "../interpose/text.h"
+#include "drain.h"
 #include "pool.h"
 #include "record.h"
 
 enum {
 	KEPT_PART = 20,		/* of the pool may be kept by all, 5 %, what
-				 * the caches take themselves included, */
-	SHARED_PART = 4,	/* and of that what is for any thread, at
-				 * least */
+				 * the caches take themselves included; */
+	THREADS_16THS = 12,	/* of that is for the threads that are there, */
+	SHARED_16THS = 3,	/* for what they exchange; the rest for who
+				 * comes next */
+	TRIES = 20,		/* to find what others keep */
 };
 
 struct rt_heap rt_heap;
@@ -53,7 +56,7 @@ find_oneself(void)
 	rt_heap.within = false;
 	rt_pool_abandon();
 	tlsf_init(&rt_heap.tlsf);
-	tlsf_depot_init(&rt_heap.depot, 0);
+	tlsf_depot_init(&rt_heap.depot);
 	rt_heap.threads = rt_heap.orphans = NULL;
 	rt_heap.caches = 0;
 	rt_mine = &rt_thread_none;
@@ -112,31 +115,16 @@ rt_heap_unlock_slowly(void)
 void
 rt_heap_bound(void)
 {
-	uint64_t most = rt_heap.tlsf.total / KEPT_PART
-	    - rt_heap.caches * sizeof(struct rt_thread);
-	uint64_t each = rt_settings.thread_cache, shared = most / SHARED_PART;
+	uint64_t all = rt_heap.tlsf.total / KEPT_PART;
+	uint64_t caches = rt_heap.caches * RT_THREAD_BYTES;
+	uint64_t most = all > caches ? all - caches : 0;
+	uint64_t each = most / 16 * THREADS_16THS
+	    / (rt_heap.caches ? rt_heap.caches : 1);
 
-	if (each && rt_heap.caches < (most - shared) / each)
-		shared = most - rt_heap.caches * each;
-	tlsf_depot_bound(&rt_heap.depot, most, shared);
-}
-
-/* What is kept for nothing better comes back before the pool grows.  Last of
- * all what the thread freed last: the heap looks at that first. */
-static void
-drain_locked(void)
-{
-	struct tlsf_cache *c = &rt_mine->cache;
-	struct tlsf_depot *d = &rt_heap.depot;
-
-	while (tlsf_cache_drain(&d->cache, d, &rt_heap.tlsf))
-		;
-	rt_thread_drain_orphans();
-	if (!tlsf_cache_enter(c))
-		return;
-	while (tlsf_cache_drain(c, d, &rt_heap.tlsf))
-		;
-	tlsf_cache_leave(c);
+	if (each > rt_settings.thread_cache)
+		each = rt_settings.thread_cache;
+	tlsf_depot_bound(&rt_heap.depot, most, each,
+	    most / 16 * SHARED_16THS);
 }
 
 /* The label of blocks like LABEL's that are just as big as they must be. */
@@ -161,17 +149,32 @@ take_locked(unsigned label, size_t size)
 	return block;
 }
 
+/* Who is in the middle of a call may wait for the lock, or for its turn. */
 static void *
 take_at_last(unsigned label, size_t size)
 {
-	void *block;
+	void *block = NULL;
+	bool all = false;
 
-	if (!rt_heap_lock())
-		return NULL;
-	drain_locked();
-	block = take_locked(label, size);
-	rt_heap_unlock();
+	for (int i = 0; i < TRIES && !block && !all; i++) {
+		if (i && !rt_sealed)
+			hh_sys_yield();
+		if (!rt_heap_lock())
+			return NULL;
+		all = rt_drain_locked();
+		block = take_locked(label, size);
+		rt_heap_unlock();
+	}
 	return block;
+}
+
+void
+rt_heap_trim(void)
+{
+	if (!rt_heap_lock())
+		return;
+	rt_drain_locked();
+	rt_heap_unlock();
 }
 
 static void *
@@ -279,7 +282,7 @@ rt_heap_settle(void)
 	block = c->pending;
 	c->pending = NULL;
 	if (block)
-		rt_heap_give(block);
+		rt_heap_give(c, block);
 	else
 		tlsf_cache_leave(c);
 }
@@ -348,7 +351,7 @@ rt_heap_move(void *block, size_t size)
 	moved = take_elsewhere_locked(block, roomy(usable, size));
 	slid = moved ? NULL : slide_locked(block, size);
 	if (!moved && !slid) {
-		drain_locked();
+		rt_drain_locked();
 		slid = slide_locked(block, size);
 	}
 	rt_heap_unlock();
@@ -361,7 +364,7 @@ rt_heap_move(void *block, size_t size)
 		return NULL;
 	memcpy(moved, block, usable < size ? usable : size);
 	if (tlsf_cache_enter(&rt_mine->cache))
-		rt_heap_give(block);
+		rt_heap_give(&rt_mine->cache, block);
 	else
 		rt_heap_give_past(block);
 	return moved;

@@ -82,6 +82,9 @@ RT_INLINE void rt_heap_unlock(void);
  * asks in the middle of it. */
 void *rt_heap_take(unsigned label, size_t size);
 
+/* What threads keep comes back, as far as it can. */
+void rt_heap_trim(void);
+
 /* The program ends: what the thread freed last is looked at. */
 void rt_heap_settle(void);
 
@@ -94,9 +97,9 @@ _Noreturn void rt_heap_twice(const void *block);
 
 /* BLOCK lies in the pool.  Stops the program if it is no block, or smashed.
  * In a handler that interrupted the lock's holder it is lost.  The first by
- * way of the calling thread's cache, which it has entered and leaves; the
+ * way of the calling thread's cache C, which it has entered and leaves; the
  * other past it. */
-void rt_heap_give(void *block);
+void rt_heap_give(struct tlsf_cache *c, void *block);
 void rt_heap_give_past(void *block);
 
 /* BLOCK lies elsewhere.  Stops the program if it cannot be anybody's. */

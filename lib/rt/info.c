@@ -86,11 +86,12 @@ mallopt(int parameter, int value)
 	return 1;
 }
 
-/* The pool is never given back. */
+/* The pool is never given back, but what threads keep comes back to it. */
 HH_EXPORT int
 malloc_trim(size_t pad)
 {
 	FORWARD(int, malloc_trim, (size_t), (pad))
+	rt_heap_trim();
 	return 0;
 }
 

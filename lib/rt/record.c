@@ -149,15 +149,28 @@ tell_for(struct rt_thread *thread, const struct rt_told *told)
 	thread->told = *told;
 }
 
+/* What it has not told itself, while it is not within its cache. */
+static void
+tell_of(struct rt_thread *thread)
+{
+	struct rt_told told = look_at(thread);
+
+	told.ticks = thread->told.ticks;
+	tell_for(thread, &told);
+}
+
 static void
 tell_for_each(struct rt_thread *list)
 {
-	for (struct rt_thread *t = list; t; t = t->next) {
-		struct rt_told told = look_at(t);
+	for (struct rt_thread *t = list; t; t = t->next)
+		tell_of(t);
+}
 
-		told.ticks = t->told.ticks;
-		tell_for(t, &told);
-	}
+void
+rt_record_drained(struct rt_thread *thread)
+{
+	if (rt_record_pool)
+		tell_of(thread);
 }
 
 /* For all threads, at an end.  False in a handler that interrupted the lock's

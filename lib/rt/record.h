@@ -41,6 +41,9 @@ void rt_record_meet(struct rt_thread *thread);
 /* Heap lock held: THREAD ends, its counts are the heap's now. */
 void rt_record_forget(struct rt_thread *thread);
 
+/* Heap lock held: another thread has emptied THREAD's cache, and is in it. */
+void rt_record_drained(struct rt_thread *thread);
+
 /* In a forked child, before it writes anything: the log is its parent's.
  * WHOLE: its heap is still the parent's. */
 void rt_record_leave(bool whole);

@@ -111,7 +111,7 @@ hh_backend_malloc(size_t size)
 /* BLOCK is left for the next call; what is put is the one before.  False, and
  * nothing done, in a thread without a cache, and in a handler that interrupts
  * it. */
-static inline bool
+RT_INLINE bool
 keep(struct tlsf_cache *c, void *block)
 {
 	void *before;
@@ -121,7 +121,7 @@ keep(struct tlsf_cache *c, void *block)
 	before = tlsf_cache_defer(c, block);
 	if (likely(before)) {
 		if (!likely(tlsf_cache_has_room(c, before))) {
-			rt_heap_give(before);
+			rt_heap_give(c, before);
 			return true;
 		}
 		if (!likely(tlsf_cache_accepts(c, before)))
@@ -135,10 +135,12 @@ keep(struct tlsf_cache *c, void *block)
 static SLOW void
 give(void *block)
 {
-	if (rt_mine == &rt_thread_new)
+	if (rt_mine == &rt_thread_new) {
 		rt_thread_begin();
-	if (!keep(&rt_mine->cache, block))
-		rt_heap_give_past(block);
+		if (keep(&rt_mine->cache, block))
+			return;
+	}
+	rt_heap_give_past(block);
 }
 
 static COLD void
@@ -203,7 +205,7 @@ resize_ours(struct tlsf_cache *c, void *block, size_t size)
 {
 	if (!likely(tlsf_is(block, TLSF_USED)))
 		rt_heap_refuse(block);
-	if (!likely(c->most && is_good_as_it_is(block, size)))
+	if (!likely(tlsf_cache_is_open(c) && is_good_as_it_is(block, size)))
 		return rt_heap_resize(block, size);
 	c->gets++;
 	return block;

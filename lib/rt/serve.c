@@ -42,7 +42,7 @@ take_locked(unsigned label, size_t size)
 	struct tlsf_cache *c = &rt_mine->cache;
 	void *block;
 
-	if (!rt_heap.depot.bytes[label] || !tlsf_cache_enter(c))
+	if (!rt_heap.depot.bytes[label] || !tlsf_cache_enter_locked(c))
 		return rt_heap_fresh_locked(label, size);
 	block = exchange_take(c, &rt_heap.depot, &rt_heap.tlsf, label);
 	tlsf_cache_leave(c);
@@ -65,10 +65,8 @@ rt_heap_take(unsigned label, size_t size)
 }
 
 void
-rt_heap_give(void *block)
+rt_heap_give(struct tlsf_cache *c, void *block)
 {
-	struct tlsf_cache *c = &rt_mine->cache;
-
 	if (!rt_heap_lock()) {
 		tlsf_cache_leave(c);
 		return;

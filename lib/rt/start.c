@@ -10,6 +10,7 @@
 #include "../interpose/summary.h"
 #include "../interpose/sys.h"
 #include "../interpose/text.h"
+#include "drain.h"
 #include "heap.h"
 #include "hooks.h"
 #include "lock.h"
@@ -17,7 +18,7 @@
 #include "record.h"
 
 enum {
-	THREAD_KEEPS = 1 << 20,
+	THREAD_KEEPS = 4 << 20,
 	LOCKS_PAGE = 4096,
 };
 
@@ -26,7 +27,7 @@ set_bounds(void)
 {
 	if (!rt_settings.has_thread_cache)
 		rt_settings.thread_cache = THREAD_KEEPS;
-	tlsf_depot_init(&rt_heap.depot, 0);
+	tlsf_depot_init(&rt_heap.depot);
 	rt_heap_bound();
 }
 
@@ -73,6 +74,7 @@ serve(void)
 	rt_pool_start(&rt_heap.tlsf, &rt_settings);
 	set_bounds();
 	rt_thread_start();
+	rt_drain_start();
 	rt_record_start();
 	say_order();
 	rt_mode = RT_SERVING;

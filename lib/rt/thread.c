@@ -4,6 +4,7 @@
 
 #include <pthread.h>
 
+#include "drain.h"
 #include "heap.h"
 #include "record.h"
 
@@ -36,6 +37,15 @@ unlink_locked(struct rt_thread *thread)
 		thread->next->from = thread->from;
 }
 
+static void
+discard_locked(struct rt_thread *thread)
+{
+	unlink_locked(thread);
+	tlsf_free(&rt_heap.tlsf, thread);
+	rt_heap.caches--;
+	rt_heap_bound();
+}
+
 /* The lock is let go after each block, for who waits for it. */
 static bool
 give_back(struct rt_thread *thread)
@@ -49,10 +59,7 @@ give_back(struct rt_thread *thread)
 		rt_record_forget(thread);
 		rt_heap.takes += thread->cache.gets;
 		rt_heap.gives += tlsf_cache_kept(&thread->cache).puts;
-		unlink_locked(thread);
-		tlsf_free(&rt_heap.tlsf, thread);
-		rt_heap.caches--;
-		rt_heap_bound();
+		discard_locked(thread);
 	}
 	rt_heap_unlock();
 	return more;
@@ -75,6 +82,21 @@ rt_thread_start(void)
 	has_key = pthread_key_create(&key, end) == 0;
 }
 
+/* For one cache more, within what may be kept: for that others give what they
+ * have. */
+static bool
+has_room_locked(void)
+{
+	const struct tlsf_depot *d = &rt_heap.depot;
+
+	if (rt_heap.caches
+	    >= rt_heap.tlsf.total / CACHES_PART / RT_THREAD_BYTES)
+		return false;
+	if (d->granted + RT_THREAD_BYTES > d->most)
+		rt_drain_locked();
+	return d->granted + RT_THREAD_BYTES <= d->most;
+}
+
 static struct rt_thread *
 make_locked(void)
 {
@@ -82,15 +104,18 @@ make_locked(void)
 
 	if (thread) {
 		unlink_locked(thread);
-		thread->cache.idle = true;
+		tlsf_cache_leave(&thread->cache);
+		tlsf_cache_open(&thread->cache);
 		return thread;
 	}
-	if (rt_heap.caches < rt_heap.tlsf.total / CACHES_PART / sizeof *thread)
+	if (has_room_locked())
 		thread = tlsf_malloc(&rt_heap.tlsf, sizeof *thread);
 	if (!thread)
 		return NULL;
-	tlsf_cache_init(&thread->cache, rt_settings.thread_cache);
+	tlsf_cache_init(&thread->cache);
 	rt_record_meet(thread);
+	rt_heap.caches++;
+	rt_heap_bound();
 	return thread;
 }
 
@@ -103,11 +128,8 @@ rt_thread_begin(void)
 	if (!has_key || !rt_settings.thread_cache || !rt_heap_lock())
 		return;
 	thread = make_locked();
-	if (thread) {
+	if (thread)
 		link_locked(thread, &rt_heap.threads);
-		rt_heap.caches++;
-		rt_heap_bound();
-	}
 	rt_heap_unlock();
 	if (!thread)
 		return;
@@ -133,9 +155,7 @@ rt_thread_survive(void)
 			continue;
 		unlink_locked(t);
 		link_locked(t, &rt_heap.orphans);
-		rt_heap.caches--;
 	}
-	rt_heap_bound();
 }
 
 void
@@ -148,7 +168,6 @@ rt_thread_drain_orphans(void)
 		    &rt_heap.tlsf))
 			;
 		rt_record_forget(t);
-		unlink_locked(t);
-		tlsf_free(&rt_heap.tlsf, t);
+		discard_locked(t);
 	}
 }

@@ -21,6 +21,9 @@ struct rt_thread {
 	struct rt_thread *next, **from;	/* in rt_heap.threads, or .orphans */
 };
 
+/* What one takes of the pool. */
+enum { RT_THREAD_BYTES = sizeof(struct rt_thread) + TLSF_OVERHEAD };
+
 /* Empty for ever: every call takes the slow path.  The one of threads that
  * have not called yet, the other of those that are to have none. */
 extern HH_OWN struct rt_thread rt_thread_new, rt_thread_none;

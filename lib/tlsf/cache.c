@@ -47,45 +47,42 @@ bytes_of(unsigned label)
 	return tlsf_label_size(label) + TLSF_OVERHEAD;
 }
 
-/* How long magazines may become: a thread's, and what threads exchange, plain
- * and aligned. */
+/* How long magazines may become. */
 struct length {
 	unsigned slots, bytes;
 };
 
-static const struct length of_thread = { MAGAZINE_SLOTS, MAGAZINE_BYTES };
-static const struct length of_depot[2] = {
-	{ DEPOT_SLOTS, DEPOT_BYTES }, { DEPOT_ALIGNED_SLOTS, MAGAZINE_BYTES },
-};
+static const struct length plain = { MAGAZINE_SLOTS, MAGAZINE_BYTES };
+static const struct length aligned = { ALIGNED_SLOTS, ALIGNED_BYTES };
 
 static unsigned
 slots_of(const struct length *most, unsigned label)
 {
 	uint64_t slots = most->bytes / bytes_of(label);
 
-	return slots < most->slots ? (unsigned)slots : most->slots;
+	return slots < most->slots ? (unsigned)slots / PAIR * PAIR
+	    : most->slots;
 }
 
-static void
-init(struct tlsf_cache *c, uint64_t most, const struct length *plain,
-    const struct length *aligned)
+void
+tlsf_cache_init(struct tlsf_cache *c)
 {
 	unsigned first = 0;
 
 	memset(c->magazines, 0, sizeof c->magazines);
 	c->pending = NULL;
-	c->idle = true;
+	tlsf_cache_leave(c);
+	tlsf_cache_open(c);
 	c->granted = c->gets = 0;
 	c->moved = 0;
-	c->most = most;
-	c->hand = 2;
+	c->hand = 0;
 	for (unsigned label = 2; label < LABEL_ALIGNED; label++) {
 		struct tlsf_magazine *m = &c->magazines[label];
 
 		c->units[label] = (uint16_t)((bytes_of(label) + TLSF_ALIGN - 1)
 		    / TLSF_ALIGN);
 		m->top = m->first = m->end = (uint16_t)first;
-		first += slots_of(label < LABEL_PLAIN ? plain : aligned,
+		first += slots_of(label < LABEL_PLAIN ? &plain : &aligned,
 		    label);
 		m->last = (uint16_t)first;
 	}
@@ -93,24 +90,20 @@ init(struct tlsf_cache *c, uint64_t most, const struct length *plain,
 }
 
 void
-tlsf_cache_init(struct tlsf_cache *c, uint64_t most)
-{
-	init(c, most, &of_thread, &of_thread);
-}
-
-void
-tlsf_depot_bound(struct tlsf_depot *d, uint64_t most, uint64_t shared)
+tlsf_depot_bound(struct tlsf_depot *d, uint64_t most, uint64_t each,
+    uint64_t shared)
 {
 	d->most = most;
-	d->cache.most = shared;
+	d->each = each;
+	d->shared = shared;
 }
 
 void
-tlsf_depot_init(struct tlsf_depot *d, uint64_t most)
+tlsf_depot_init(struct tlsf_depot *d)
 {
-	init(&d->cache, most, &of_depot[0], &of_depot[1]);
+	tlsf_cache_init(&d->cache);
 	d->granted = 0;
-	tlsf_depot_bound(d, most, most);
+	tlsf_depot_bound(d, 0, 0, 0);
 	for (unsigned label = 0; label < LABELS; label++)
 		d->bytes[label] = tlsf_label_size(label)
 		    ? (uint32_t)bytes_of(label) : 0;
@@ -153,36 +146,35 @@ tlsf_cache_fetch(struct tlsf_cache *c, struct tlsf_depot *d, unsigned label)
 {
 	void *block = tlsf_cache_get(&d->cache, label);
 
-	widen(c, d, label);
+	widen(c, d, label, d->each);
 	move(c, &d->cache, label, CACHE_BATCH - 1);
-	if (d->cache.granted > d->cache.most)
+	if (d->cache.granted > d->shared)
 		give_up(d, label);
 	return block;
 }
 
-bool
+/* First room is taken back, which this label has none of yet.  There may be no
+ * slot at all that could be made free. */
+void
 tlsf_cache_pass_on(struct tlsf_cache *c, struct tlsf_depot *d, void *block)
 {
 	unsigned label = tlsf_header(block)->label;
 	const struct tlsf_magazine *m = &c->magazines[label];
 
-	move(&d->cache, c, label, (unsigned)(m->end - m->first) / 2);
 	reclaim(c, d);
+	move(&d->cache, c, label, (unsigned)(m->end - m->first) / 2);
 	if (!tlsf_cache_has_room(c, block))
-		return false;
+		c = &d->cache;
 	tlsf_cache_put(c, block);
 	c->moved++;
-	return true;
 }
 
 void
 tlsf_cache_keep(struct tlsf_cache *c, struct tlsf_depot *d, void *block)
 {
 	unsigned label = tlsf_header(block)->label;
-	const struct tlsf_magazine *m = &c->magazines[label];
 
-	if (m->end != m->first || !grant(c, d, label, CACHE_FIRST))
-		grant(c, d, label, 1);
+	grant(c, d, label, PAIR, d->each);
 	tlsf_cache_put(c, block);
 	c->moved++;
 }
@@ -227,7 +219,7 @@ tlsf_cache_drain(struct tlsf_cache *c, struct tlsf_depot *d, struct tlsf *t)
 		return true;
 	}
 	take_back(c, d, c->hand, (unsigned)(m->end - m->first));
-	c->hand = c->hand + 1 < LABEL_ALIGNED ? c->hand + 1 : 2;
+	c->hand++;
 	return true;
 }
 

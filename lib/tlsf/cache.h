@@ -20,6 +20,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "tlsf.h"
 
@@ -39,17 +40,21 @@ enum {
 	LABEL_ALIGNED = LABEL_PLAIN + LABEL_ALIGNS * LABEL_STEPS,
 	LABELS = 256,
 
-	MAGAZINE_SLOTS = 32,		/* shorter ones cost threads dearly */
-	MAGAZINE_BYTES = 65536,		/* for big blocks there are fewer */
-	DEPOT_SLOTS = 64,		/* what threads exchange: the more, */
-	DEPOT_BYTES = 4 * MAGAZINE_BYTES, /* the seldomer they need the heap */
-	DEPOT_ALIGNED_SLOTS = 12,
-	CACHE_SLOTS = 5300,		/* of all magazines */
+	MAGAZINE_SLOTS = 64,	/* how many blocks of a label a thread has
+				 * varies by so much: what it has no room for
+				 * others get, and then blocks of two threads
+				 * lie side by side, on one cache line */
+	MAGAZINE_BYTES = 256 * 1024,	/* for big blocks there are fewer */
+	ALIGNED_SLOTS = 32,
+	ALIGNED_BYTES = 64 * 1024,
+	CACHE_SLOTS = 7338,	/* of all magazines: 7336, and so many that a
+				 * depot's figures are on one cache line */
 	CACHE_BATCH = 16,	/* from and to the depot at once, at most */
-	CACHE_FIRST = 2,	/* slots that a magazine starts with: as many
-				 * as the shortest has */
+	PAIR = 2,		/* slots are granted so, that half of a
+				 * magazine's is one at least */
 };
 
+static_assert(LABELS == UINT8_MAX + 1, "a hand comes by all");
 static_assert(LABEL_ALIGNED + 48 - LABEL_ALIGN_LOG2 <= LABELS,
     "a label for each alignment that an address can have");
 
@@ -59,26 +64,39 @@ struct tlsf_magazine {
 	uint16_t top, first, end, last;
 };
 
+/* Whether the cache's thread may enter, and whether it is within.  One that is
+ * all zeros nobody enters. */
+struct tlsf_door {
+	_Atomic bool open;
+	_Atomic bool within;
+};
+
+/* As it is when one may enter: compared as bytes, which is an instruction less
+ * than to load what is atomic. */
+static const struct tlsf_door tlsf_door_left = { .open = true };
+
 struct tlsf_cache {
 	struct tlsf_magazine magazines[LABELS];
 	uint16_t units[LABELS];	/* that a block has at least */
 	uint64_t granted;	/* bytes of blocks that fit into it */
-	uint64_t most;		/* what granted may become */
 	void *pending;		/* freed last, and not looked at yet; or NULL */
-	bool idle;		/* see tlsf_cache_enter() */
+	struct tlsf_door door;
 	uint64_t gets;		/* that it served */
 	int64_t moved;		/* blocks that came not by a put, less those
 				 * that went not by a get */
-	unsigned hand;		/* whose room is looked at next */
+	uint8_t hand;		/* whose room is looked at next, all in turn */
 	void *slots[CACHE_SLOTS];
 };
 
-/* What threads exchange: a cache of nobody, and the sum of all grants. */
+/* What threads exchange: a cache of nobody, and the sum of all grants with the
+ * bounds they have. */
 struct tlsf_depot {
 	struct tlsf_cache cache;
 	uint32_t bytes[LABELS];	/* of a block with overhead; 0: not kept */
 	uint64_t granted;	/* of all caches and this */
-	uint64_t most;		/* what that may become */
+	uint64_t most;		/* what that may become, */
+	uint64_t each;		/* the grants of one cache, */
+	uint64_t shared;	/* and those of this */
 };
 
 /* The label by total units, for plain requests. */
@@ -182,13 +200,14 @@ tlsf_roomy(uint64_t had, uint64_t units)
 	return ((most >> shift) + 1) << shift;
 }
 
-/* Empty, holding nothing; MOST bytes in time. */
-void tlsf_cache_init(struct tlsf_cache *c, uint64_t most);
-void tlsf_depot_init(struct tlsf_depot *d, uint64_t most);
+/* Empty, holding nothing, and granted nothing. */
+void tlsf_cache_init(struct tlsf_cache *c);
+void tlsf_depot_init(struct tlsf_depot *d);
 
-/* All of them may be granted MOST from now on, and the depot itself SHARED of
- * that: what it has beyond goes as it is fetched. */
-void tlsf_depot_bound(struct tlsf_depot *d, uint64_t most, uint64_t shared);
+/* All of them may be granted MOST bytes from now on, of that each cache EACH,
+ * and the depot itself SHARED.  What they have beyond goes as they are used. */
+void tlsf_depot_bound(struct tlsf_depot *d, uint64_t most, uint64_t each,
+    uint64_t shared);
 
 /* A block that serves LABEL, marked as used; NULL when none is kept. */
 static inline void *
@@ -259,22 +278,70 @@ tlsf_cache_defer(struct tlsf_cache *c, void *block)
 }
 
 /* False in a signal handler that interrupted who has entered: it goes past the
- * cache then.  One that is all zeros nobody enters. */
+ * cache then.  For who holds the lock that the heap and the depot share, which
+ * nobody closes caches without. */
 static inline bool
-tlsf_cache_enter(struct tlsf_cache *c)
+tlsf_cache_enter_locked(struct tlsf_cache *c)
 {
-	if (__builtin_expect(!c->idle, 0))
+	if (__builtin_expect(memcmp(&c->door, &tlsf_door_left,
+	    sizeof c->door) != 0, 0))
 		return false;
-	c->idle = false;
+	atomic_store_explicit(&c->door.within, true, memory_order_relaxed);
 	atomic_signal_fence(memory_order_seq_cst);
 	return true;
 }
 
+/* False also while another thread has closed it; the second look is for who
+ * does so meanwhile. */
+static inline bool
+tlsf_cache_enter(struct tlsf_cache *c)
+{
+	if (__builtin_expect(!tlsf_cache_enter_locked(c), 0))
+		return false;
+	if (__builtin_expect(memcmp(&c->door.open, &tlsf_door_left.open,
+	    sizeof c->door.open) == 0, 1)) {
+		/* Pairs with the release in tlsf_cache_open(). */
+		atomic_thread_fence(memory_order_acquire);
+		return true;
+	}
+	atomic_store_explicit(&c->door.within, false, memory_order_relaxed);
+	return false;
+}
+
+/* Whether there is one at all, mostly. */
+static inline bool
+tlsf_cache_is_open(const struct tlsf_cache *c)
+{
+	return atomic_load_explicit(&c->door.open, memory_order_relaxed);
+}
+
+/* Pairs with the acquire in tlsf_cache_is_left(). */
 static inline void
 tlsf_cache_leave(struct tlsf_cache *c)
 {
 	atomic_signal_fence(memory_order_seq_cst);
-	c->idle = true;
+	atomic_store_explicit(&c->door.within, false, memory_order_release);
+}
+
+/* For another thread: close it, let its thread come by a barrier (that of
+ * membarrier(2), which costs who enters nothing), use it if it is left, and
+ * open it again, all with that lock held. */
+static inline void
+tlsf_cache_close(struct tlsf_cache *c)
+{
+	atomic_store_explicit(&c->door.open, false, memory_order_relaxed);
+}
+
+static inline bool
+tlsf_cache_is_left(const struct tlsf_cache *c)
+{
+	return !atomic_load_explicit(&c->door.within, memory_order_acquire);
+}
+
+static inline void
+tlsf_cache_open(struct tlsf_cache *c)
+{
+	atomic_store_explicit(&c->door.open, true, memory_order_release);
 }
 
 /* The same when the magazine is empty or full, from and to the depot, else
@@ -292,13 +359,13 @@ bool tlsf_cache_resize(struct tlsf *t, void *block, size_t size,
     bool labelled);
 
 /* What these consist of, for exchange.h: a block and more from the depot,
- * which has some; BLOCK kept in a slot for which there is room yet; and half
- * of what C has to the depot, then BLOCK to C, or false if that makes no
- * room. */
+ * which has some; BLOCK kept in a pair of slots that may be granted; and half
+ * of what C has to the depot, which has room, then BLOCK to C, or if that has
+ * no slot for it to the depot too. */
 void *tlsf_cache_fetch(struct tlsf_cache *c, struct tlsf_depot *d,
     unsigned label);
 void tlsf_cache_keep(struct tlsf_cache *c, struct tlsf_depot *d, void *block);
-bool tlsf_cache_pass_on(struct tlsf_cache *c, struct tlsf_depot *d,
+void tlsf_cache_pass_on(struct tlsf_cache *c, struct tlsf_depot *d,
     void *block);
 
 /* One step of giving everything back, to the heap and to others; false when

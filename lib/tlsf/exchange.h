@@ -18,28 +18,28 @@ take_back(struct tlsf_cache *c, struct tlsf_depot *d, unsigned label,
 	d->granted -= bytes;
 }
 
-/* What one magazine does not use is free for others: a slot of each in its
- * turn. */
+/* What one magazine does not use is free for others: a pair of slots of each
+ * in its turn. */
 INLINE void
 reclaim(struct tlsf_cache *c, struct tlsf_depot *d)
 {
 	struct tlsf_magazine *m = &c->magazines[c->hand];
 
-	if (m->end != m->top)
-		take_back(c, d, c->hand, 1);
-	c->hand = c->hand + 1 < LABEL_ALIGNED ? c->hand + 1 : 2;
+	if (m->end - m->top >= PAIR)
+		take_back(c, d, c->hand, PAIR);
+	c->hand++;
 }
 
-/* Room for SLOTS more blocks with this label; all or nothing. */
+/* Room for SLOTS more blocks with this label, which its magazine has, if C has
+ * MOST with them; all or nothing. */
 INLINE bool
 grant(struct tlsf_cache *c, struct tlsf_depot *d, unsigned label,
-    unsigned slots)
+    unsigned slots, uint64_t most)
 {
 	struct tlsf_magazine *m = &c->magazines[label];
 	uint64_t bytes = (uint64_t)slots * d->bytes[label];
 
-	if ((unsigned)(m->last - m->end) < slots
-	    || c->granted + bytes > c->most || d->granted + bytes > d->most)
+	if (c->granted + bytes > most || d->granted + bytes > d->most)
 		return false;
 	m->end += (uint16_t)slots;
 	c->granted += bytes;
@@ -49,13 +49,14 @@ grant(struct tlsf_cache *c, struct tlsf_depot *d, unsigned label,
 
 /* Room for as many more as are exchanged at once, or for the last few. */
 INLINE bool
-widen(struct tlsf_cache *c, struct tlsf_depot *d, unsigned label)
+widen(struct tlsf_cache *c, struct tlsf_depot *d, unsigned label,
+    uint64_t most)
 {
 	const struct tlsf_magazine *m = &c->magazines[label];
 	unsigned left = (unsigned)(m->last - m->end);
 
 	return left && grant(c, d, label,
-	    left < CACHE_BATCH ? left : CACHE_BATCH);
+	    left < CACHE_BATCH ? left : CACHE_BATCH, most);
 }
 
 /* A label's size is where a list begins. */
@@ -75,8 +76,11 @@ INLINE void *
 exchange_take(struct tlsf_cache *c, struct tlsf_depot *d, struct tlsf *t,
     unsigned label)
 {
+	const struct tlsf_magazine *m = &c->magazines[label];
 	const struct tlsf_magazine *shared = &d->cache.magazines[label];
 
+	if (c->granted > d->each)
+		take_back(c, d, label, (unsigned)(m->end - m->top));
 	if (shared->top != shared->first)
 		return tlsf_cache_fetch(c, d, label);
 	reclaim(c, d);
@@ -107,24 +111,23 @@ exchange_give(struct tlsf_cache *c, struct tlsf_depot *d, struct tlsf *t,
 	unsigned label = tlsf_header(block)->label;
 	const struct tlsf_magazine *m = &c->magazines[label];
 	const struct tlsf_magazine *shared = &d->cache.magazines[label];
-	uint64_t bytes = d->bytes[label];
+	uint64_t bytes = PAIR * (uint64_t)d->bytes[label];
+	void (*keep)(struct tlsf_cache *, struct tlsf_depot *, void *);
 
 	if (!tlsf_is(block, TLSF_USED))
 		return refuse(t, block);
-	if (m->end != m->last && c->granted + bytes <= c->most
-	    && d->granted + bytes <= d->most) {
-		if (!tlsf_cache_accepts(c, block))
-			return refuse(t, block);
-		tlsf_cache_keep(c, d, block);
-		return TLSF_FINE;
-	}
-	if (shared->top != shared->end || widen(&d->cache, d, label)) {
-		if (!tlsf_cache_accepts(c, block))
-			return refuse(t, block);
-		if (tlsf_cache_pass_on(c, d, block))
-			return TLSF_FINE;
-	}
-	return give_used(t, block);
+	if (m->end != m->last && c->granted + bytes <= d->each
+	    && d->granted + bytes <= d->most)
+		keep = tlsf_cache_keep;
+	else if (shared->top != shared->end || (m->end == m->last
+	    && widen(&d->cache, d, label, d->shared)))
+		keep = tlsf_cache_pass_on;
+	else
+		return give_used(t, block);
+	if (!tlsf_cache_accepts(c, block))
+		return refuse(t, block);
+	keep(c, d, block);
+	return TLSF_FINE;
 }
 
 /* A block that grows is given room to grow again.  What it has now, or 0. */
