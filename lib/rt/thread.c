@@ -79,6 +79,8 @@ end(void *mine)
 void
 rt_thread_start(void)
 {
+	tlsf_cache_bar(&rt_thread_new.cache);
+	tlsf_cache_bar(&rt_thread_none.cache);
 	has_key = pthread_key_create(&key, end) == 0;
 }
 

@@ -71,8 +71,9 @@ struct tlsf_door {
 	_Atomic bool within;
 };
 
-/* As it is when one may enter: compared as bytes, which is an instruction less
- * than to load what is atomic. */
+/* As it is when one may enter.  Its parts are compared each by itself: both at
+ * once would wait for the last store to one.  And as bytes, which is an
+ * instruction less than to load what is atomic. */
 static const struct tlsf_door tlsf_door_left = { .open = true };
 
 struct tlsf_cache {
@@ -283,16 +284,16 @@ tlsf_cache_defer(struct tlsf_cache *c, void *block)
 static inline bool
 tlsf_cache_enter_locked(struct tlsf_cache *c)
 {
-	if (__builtin_expect(memcmp(&c->door, &tlsf_door_left,
-	    sizeof c->door) != 0, 0))
+	if (__builtin_expect(memcmp(&c->door.within, &tlsf_door_left.within,
+	    sizeof c->door.within) != 0, 0))
 		return false;
 	atomic_store_explicit(&c->door.within, true, memory_order_relaxed);
 	atomic_signal_fence(memory_order_seq_cst);
 	return true;
 }
 
-/* False also while another thread has closed it; the second look is for who
- * does so meanwhile. */
+/* False also while another thread has closed it, which is looked at when that
+ * one can see that somebody is within. */
 static inline bool
 tlsf_cache_enter(struct tlsf_cache *c)
 {
@@ -321,6 +322,13 @@ tlsf_cache_leave(struct tlsf_cache *c)
 {
 	atomic_signal_fence(memory_order_seq_cst);
 	atomic_store_explicit(&c->door.within, false, memory_order_release);
+}
+
+/* Nobody will ever enter it, nor store anything there. */
+static inline void
+tlsf_cache_bar(struct tlsf_cache *c)
+{
+	atomic_store_explicit(&c->door.within, true, memory_order_relaxed);
 }
 
 /* For another thread: close it, let its thread come by a barrier (that of
