@@ -79,8 +79,10 @@ exchange_take(struct tlsf_cache *c, struct tlsf_depot *d, struct tlsf *t,
 	const struct tlsf_magazine *m = &c->magazines[label];
 	const struct tlsf_magazine *shared = &d->cache.magazines[label];
 
-	if (c->granted > d->each)
-		take_back(c, d, label, (unsigned)(m->end - m->top));
+	/* It need not be empty: who could not enter, since it was closed or a
+	 * handler came between, is here too.  Slots go in pairs. */
+	if (c->granted > d->each && m->top == m->first)
+		take_back(c, d, label, (unsigned)(m->end - m->first));
 	if (shared->top != shared->first)
 		return tlsf_cache_fetch(c, d, label);
 	reclaim(c, d);

@@ -486,6 +486,11 @@ START_TEST(a_share_that_shrinks_is_given_back)
 	for (unsigned i = 0; i < COUNT; i++)
 		blocks[i] = tlsf_cache_get(c, LABEL);
 	ck_assert_uint_eq(c->granted, COUNT * size);
+	/* Who could not enter before comes although there is a block. */
+	keep(c, blocks[0]);
+	blocks[0] = tlsf_cache_refill(c, &depot, &t, LABEL);
+	ck_assert_uint_eq(c->granted, COUNT * size);
+	tlsf_free(&t, tlsf_cache_get(c, LABEL));
 	tlsf_free(&t, tlsf_cache_refill(c, &depot, &t, LABEL));
 	ck_assert_uint_eq(c->granted, 0);
 	ck_assert_uint_eq(depot.granted, 0);
