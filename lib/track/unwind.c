@@ -2,22 +2,20 @@
 #define _GNU_SOURCE
 #include "unwind.h"
 
-#include <errno.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <ucontext.h>
 
 #include "../interpose/sys.h"
 #include "cfi.h"
-#include "file.h"
+#include "code.h"
 #include "object.h"
 
 enum {
 	RULES_LOG2 = 12,
 	STEP_MOST = 1 << 26,		/* bytes of one frame, */
-	UNTOLD_MOST = 1 << 20,		/* and of one without a table */
+	UNTOLD_MOST = 1 << 16,		/* and of one without a table */
 	PAGE = 4096,
 	NEAR = 64 * PAGE,		/* looked through for holes */
 };
@@ -50,40 +48,12 @@ word_of(struct hh_rule rule)
 	return word;
 }
 
-/* Wrong tables lead anywhere.  Who can be read is asked of the kernel, which
- * looks at a set of signals before it finds that we want nonsense. */
-static bool
-is_there(uintptr_t at)
-{
-	return hh_file_sealed() || hh_sys_call(SYS_rt_sigprocmask, ~0L,
-	    (long)at, 0, 8, 0, 0) != -EFAULT;
-}
-
-/* What a handler returns to often has no table, and kernels say that it is to
- * be known by its instructions: rt_sigreturn, and nothing else. */
-static bool
-ends_handler(uintptr_t pc)
-{
-#if defined __x86_64__
-	static const unsigned char code[] = { 0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0,
-	    0x0f, 0x05 };
-#elif defined __aarch64__
-	static const unsigned char code[] = { 0x68, 0x11, 0x80, 0xd2,
-	    0x01, 0x00, 0x00, 0xd4 };
-#else
-	static const unsigned char code[1];
-#endif
-
-	return is_there(pc) && is_there(pc + sizeof code - 8)
-	    && memcmp((const void *)pc, code, sizeof code) == 0;
-}
-
 static struct hh_rule
 learn(struct known *k, uintptr_t pc)
 {
 	struct hh_rule rule = hh_cfi_find(hh_object_tables(pc), pc);
 
-	if (rule.cfa == HH_CFA_UNTOLD && ends_handler(pc + 1))
+	if (rule.cfa == HH_CFA_UNTOLD && hh_code_ends_handler(pc + 1))
 		rule.cfa = HH_CFA_SIGNAL;
 	/* Pairs with the loads of rule_at(). */
 	atomic_store_explicit(&k->rule, word_of(rule), memory_order_relaxed);
@@ -129,7 +99,7 @@ reach(uintptr_t page)
 	if (to - from > NEAR)
 		return false;
 	for (; from < to; from += PAGE)
-		if (!is_there(from))
+		if (!hh_code_is_there(from))
 			return false;
 	return true;
 }
@@ -139,7 +109,7 @@ look(uintptr_t at)
 {
 	uintptr_t page = at & -(uintptr_t)PAGE;
 
-	if (at % sizeof at || at < PAGE || !is_there(at))
+	if (at % sizeof at || at < PAGE || !hh_code_is_there(at))
 		return false;
 	if (!reach(page))	/* another stack, or the first look */
 		low = high = page;
@@ -220,8 +190,42 @@ look_at(const struct hh_frame *f, uint32_t place)
 	return value;
 }
 
-/* Where the frame pointer looks like one, generated code often has the frame
- * that it is named for. */
+/* Of any address at all; what code has a table can be read. */
+static bool
+is_told(uintptr_t pc)
+{
+	return hh_object_tables(pc) && rule_at(pc).cfa != HH_CFA_UNTOLD;
+}
+
+/* Whether PC, before which 8 bytes can be read, is where a call returns to of
+ * code without a table, as far as is to be seen. */
+static bool
+calls_untold(uintptr_t pc)
+{
+	uintptr_t called;
+
+	if (!hh_code_calls(pc, &called))
+		return false;
+	if (called && is_told(called))	/* may be a linkage table's */
+		called = hh_code_jumps(called);
+	return !called || !is_told(called);
+}
+
+/* Whether AT holds where code without a table returns to code with one: then
+ * it is in between, and the frame pointer is of that code or another. */
+static bool
+returns_to_told(uintptr_t at)
+{
+	uintptr_t pc;
+
+	memcpy(&pc, (const void *)at, sizeof pc);
+	return is_told(pc - 1) && calls_untold(pc);
+}
+
+/* Where there is no table the frame pointer may be that of the function, as
+ * it is in most code that programs make themselves; or its caller's, or
+ * anything at all.  It is taken where a call of such code lies beyond, and
+ * none by code with a table before. */
 static __attribute__((noinline)) bool
 step_untold(struct hh_frame *f, struct hh_frame *to)
 {
@@ -229,11 +233,16 @@ step_untold(struct hh_frame *f, struct hh_frame *to)
 	if (f->fp < f->sp || f->fp - f->sp > UNTOLD_MOST)
 		return false;
 	to->sp = beyond(f->fp, 2);
-	if (!fetch(f->fp, &to->fp) || !fetch(beyond(f->fp, 1), &to->pc))
+	if (!fetch(f->fp, &to->fp) || !fetch(beyond(f->fp, 1), &to->pc)
+	    || !(is_told(to->pc - 1) || hh_code_may_be(to->pc - 8))
+	    || !calls_untold(to->pc))
 		return false;
+	for (uintptr_t at = f->sp; at < f->fp; at = beyond(at, 1))
+		if (!can_read(at) || returns_to_told(at))
+			return false;
 	f->fp_at = place(f, f->fp);
 	f->pc_at = place(f, beyond(f->fp, 1));
-	return to->pc >= PAGE;
+	return true;
 }
 
 /* The caller's frame, and in F where it was found.  False: this was the
