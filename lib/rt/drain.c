@@ -49,6 +49,15 @@ drain(struct tlsf_cache *c)
 }
 
 static void
+drain_orphans(void)
+{
+	while (rt_heap.orphans) {
+		drain(&rt_heap.orphans->cache);
+		rt_thread_discard_orphan();
+	}
+}
+
+static void
 drain_mine(void)
 {
 	struct tlsf_cache *c = &rt_mine->cache;
@@ -56,6 +65,7 @@ drain_mine(void)
 	if (!tlsf_cache_enter_locked(c))
 		return;
 	drain(c);
+	rt_record_drained(rt_mine);
 	tlsf_cache_leave(c);
 }
 
@@ -98,7 +108,8 @@ bool
 rt_drain_locked(void)
 {
 	drain(&rt_heap.depot.cache);
-	rt_thread_drain_orphans();
+	drain_orphans();
 	drain_mine();
+	rt_record_drained_depot();
 	return drain_others();
 }

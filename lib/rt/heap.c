@@ -32,13 +32,35 @@ int rt_sealed;
 static struct rt_locks first_locks = { .ours = true };
 struct rt_locks *rt_locks = &first_locks;
 
-/* A child of a fork that asked nobody: its other threads are gone, and what
- * was locked there is not here.  If one of them was within the heap, that is
- * not whole and never will be: it is left for a new one. */
+/* The heap is not whole and never will be. */
+static void
+leave_heap(void)
+{
+	rt_heap.within = false;
+	rt_pool_abandon();
+	tlsf_init(&rt_heap.tlsf);
+	tlsf_depot_init(&rt_heap.depot);
+	rt_thread_abandon();
+}
+
+/* What this thread was interrupted in goes on when the handler returns that
+ * forked; until then the lock is its own. */
+static void
+go_on_amid(void)
+{
+	rt_lock_know_oneself();
+	rt_lock_pass(&rt_locks->heap);
+	rt_heap.left_behind = true;
+}
+
+/* A child of a fork: its other threads are gone, and what was locked there is
+ * not here.  If one of them was within the heap, which cannot be where we were
+ * asked, it is left for a new one. */
 static void
 find_oneself(void)
 {
-	rt_locks->ours = true;
+	bool amid = rt_heap.forks_amid;
+
 	rt_heap.forks = false;
 	rt_sealed = rt_filtered;
 	/* Else its parent's number will do: it has no other threads. */
@@ -47,20 +69,29 @@ find_oneself(void)
 		rt_process = hh_sys_getpid();
 		hh_summary_drop();
 	}
-	rt_record_leave(!rt_heap.within);
+	if (amid)
+		go_on_amid();
+	rt_locks->ours = true;
+	rt_record_leave(amid || !rt_heap.within);
 	rt_heap_watch();
-	if (!rt_heap.within) {
+	if (!rt_heap.within)
 		rt_thread_survive();
-		return;
-	}
-	rt_heap.within = false;
-	rt_pool_abandon();
-	tlsf_init(&rt_heap.tlsf);
-	tlsf_depot_init(&rt_heap.depot);
-	rt_heap.threads = rt_heap.orphans = NULL;
-	rt_heap.caches = 0;
-	rt_mine = &rt_thread_none;
-	rt_settings.thread_cache = 0;
+	else if (!amid)
+		leave_heap();
+}
+
+/* No handler is to come between. */
+static void
+find_oneself_undisturbed(void)
+{
+	uint64_t kept;
+
+	if (!rt_filtered)
+		hh_sys_block_signals(&kept);
+	if (!rt_locks->ours)
+		find_oneself();
+	if (!rt_filtered)
+		hh_sys_restore_signals(&kept);
 }
 
 /* A thread that forks holds both locks meanwhile.  Other handlers of the fork
@@ -69,7 +100,7 @@ bool
 rt_heap_lock_slowly(void)
 {
 	if (!rt_locks->ours)
-		find_oneself();
+		find_oneself_undisturbed();
 	if (!rt_lock(&rt_locks->heap) && (!rt_heap.forks || rt_heap.within))
 		return false;
 	rt_heap.within = true;
@@ -93,7 +124,17 @@ stop(enum tlsf_fault fault, const void *block)
 void
 rt_heap_watch(void)
 {
-	rt_heap.watched = rt_record_pool || rt_record_wanted || rt_heap.forks;
+	rt_heap.watched = rt_record_pool || rt_record_wanted || rt_heap.forks
+	    || rt_heap.left_behind;
+}
+
+/* In a child whose thread has done what it was interrupted in. */
+static void
+see_who_is_gone(void)
+{
+	rt_heap.left_behind = rt_heap.forks_amid = false;
+	rt_thread_survive();
+	rt_heap_watch();
 }
 
 void
@@ -105,6 +146,8 @@ rt_heap_unlock_slowly(void)
 		fault = rt_heap.tlsf.fault = TLSF_FINE;
 	if (rt_record_pool)
 		rt_record_figures();
+	if (rt_heap.left_behind)
+		see_who_is_gone();
 	rt_heap.within = false;
 	if (!rt_heap.forks)
 		rt_unlock(&rt_locks->heap);
@@ -387,6 +430,7 @@ rt_heap_totals(void)
 {
 	const struct tlsf *t = &rt_heap.tlsf;
 	struct rt_totals sum = { .failed = rt_heap.failed };
+	uint64_t kept;
 
 	if (!rt_heap_lock())
 		return sum;
@@ -401,28 +445,34 @@ rt_heap_totals(void)
 	sum.largest = tlsf_largest(t);
 	sum.growths = rt_heap.growths;
 	rt_heap_unlock();
-	if (sum.kept < sum.used)
-		sum.live = sum.used - sum.kept
-		    - (sum.allocations - sum.frees) * TLSF_OVERHEAD;
+	/* Others go on meanwhile. */
+	kept = sum.kept + (sum.allocations - sum.frees) * TLSF_OVERHEAD;
+	if (sum.allocations >= sum.frees && kept < sum.used)
+		sum.live = sum.used - kept;
 	return sum;
 }
 
-/* Not in a signal handler that interrupted a call: that has a lock, and goes
- * on with it when the handler is done.  Then nobody was asked. */
+/* A signal handler that interrupted a call has the locks that this has. */
 void
 rt_heap_fork_begins(void)
 {
-	if (rt_lock_is_mine(&rt_locks->heap) || !rt_lock(&rt_locks->growth))
+	if (rt_lock_is_mine(&rt_locks->heap)) {
+		rt_heap.forks_amid = true;
+		return;
+	}
+	if (!rt_lock(&rt_locks->growth))
 		return;
 	rt_heap_lock();
 	rt_heap.within = false;
+	rt_heap.watched = true;
+	atomic_signal_fence(memory_order_seq_cst);
 	rt_heap.forks = true;
-	rt_heap_watch();
 }
 
 void
 rt_heap_fork_parent(void)
 {
+	rt_heap.forks_amid = false;
 	if (!rt_heap.forks)
 		return;
 	rt_heap.forks = false;
@@ -435,5 +485,5 @@ void
 rt_heap_fork_child(void)
 {
 	memset(rt_locks, 0, sizeof *rt_locks);
-	find_oneself();
+	find_oneself_undisturbed();
 }

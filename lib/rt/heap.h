@@ -40,6 +40,9 @@ struct rt_heap {
 	bool forks;		/* who holds it forks, and may come back */
 	bool within;		/* its lock is held: what a child of a fork
 				 * that asked nobody looks at */
+	bool forks_amid;	/* and a handler that interrupted the holder
+				 * forks */
+	bool left_behind;	/* such a child is to see who is gone */
 	unsigned watched;	/* not 0: who lets go of it has more to do */
 	unsigned caches;		/* of threads */
 	struct rt_thread *threads;	/* that have a cache */
@@ -132,7 +135,7 @@ void rt_heap_fork_begins(void);
 void rt_heap_fork_parent(void);
 void rt_heap_fork_child(void);
 
-/* Somebody forks or reads our log, or does not any more. */
+/* Somebody forks, was left behind, or reads our log, or does not any more. */
 void rt_heap_watch(void);
 
 /* NULL, and errno says why. */

@@ -148,6 +148,12 @@ rt_lock_is_mine(const struct rt_lock *lock)
 }
 
 void
+rt_lock_pass(struct rt_lock *lock)
+{
+	atomic_store_explicit(&lock->holder, rt_tid, memory_order_relaxed);
+}
+
+void
 rt_lock_know_oneself(void)
 {
 	static _Atomic uint32_t numbers = BEYOND_TIDS;

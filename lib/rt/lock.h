@@ -36,6 +36,9 @@ void rt_lock_start(void);
 /* Slow: the first time of a thread, and when the lock is taken. */
 bool rt_lock_wait(struct rt_lock *lock);
 bool rt_lock_is_mine(const struct rt_lock *lock);
+
+/* In a forked child, which had it under its parent's number. */
+void rt_lock_pass(struct rt_lock *lock);
 void rt_lock_wake(struct rt_lock *lock);
 
 /* False also when the thread is not known yet. */

@@ -169,8 +169,15 @@ tell_for_each(struct rt_thread *list)
 void
 rt_record_drained(struct rt_thread *thread)
 {
+	thread->drained++;
 	if (rt_record_pool)
 		tell_of(thread);
+}
+
+void
+rt_record_drained_depot(void)
+{
+	record.depot = tlsf_cache_kept(&rt_heap.depot.cache);
 }
 
 /* For all threads, at an end.  False in a handler that interrupted the lock's
@@ -316,12 +323,15 @@ tell(uint64_t now)
 	struct rt_thread *mine = rt_mine;
 	struct tlsf_kept depot = tlsf_cache_kept(&rt_heap.depot.cache);
 	struct rt_told told = { .gets = 0 };
+	uint64_t drained = mine->drained;
 
 	if (has_cache(mine))
 		told = look_at(mine);
-	told.ticks = now;
 	if (!rt_heap_lock())
 		return;
+	if (mine->drained != drained)	/* meanwhile, by another */
+		told = look_at(mine);
+	told.ticks = now;
 	tell_for(mine, &told);
 	record.depot = depot;
 	rt_heap_unlock();
@@ -388,13 +398,15 @@ rt_record_mark(const char *label)
 void
 rt_record_end(enum log_state state, int status)
 {
+	bool others;
+
 	if (!is_own_log())
 		return;
-	if (!atomic_exchange(&telling, true)) {
-		if (tell_all())
-			hh_timeline_note(hh_head->h.live);
+	others = atomic_exchange(&telling, true);
+	if (tell_all() && !others)
+		hh_timeline_note(hh_head->h.live);
+	if (!others)
 		atomic_store(&telling, false);
-	}
 	if (!rt_sealed)
 		hh_head_touch();
 	hh_head_set_state(state, status);

@@ -41,8 +41,10 @@ void rt_record_meet(struct rt_thread *thread);
 /* Heap lock held: THREAD ends, its counts are the heap's now. */
 void rt_record_forget(struct rt_thread *thread);
 
-/* Heap lock held: another thread has emptied THREAD's cache, and is in it. */
+/* Heap lock held: THREAD's cache was emptied, by itself or by another thread,
+ * which is in it; and what all exchange was. */
 void rt_record_drained(struct rt_thread *thread);
+void rt_record_drained_depot(void);
 
 /* In a forked child, before it writes anything: the log is its parent's.
  * WHOLE: its heap is still the parent's. */

@@ -18,6 +18,7 @@ _Thread_local struct rt_thread *rt_mine = &rt_thread_new;
 static pthread_key_t key;
 static bool has_key;
 static _Thread_local bool ended;
+static _Thread_local struct rt_thread *ending;	/* gives back what it kept */
 
 static void
 link_locked(struct rt_thread *thread, struct rt_thread **list)
@@ -37,9 +38,13 @@ unlink_locked(struct rt_thread *thread)
 		thread->next->from = thread->from;
 }
 
+/* It has nothing left but its counts. */
 static void
 discard_locked(struct rt_thread *thread)
 {
+	rt_record_forget(thread);
+	rt_heap.takes += thread->cache.gets;
+	rt_heap.gives += tlsf_cache_kept(&thread->cache).puts;
 	unlink_locked(thread);
 	tlsf_free(&rt_heap.tlsf, thread);
 	rt_heap.caches--;
@@ -55,12 +60,8 @@ give_back(struct rt_thread *thread)
 	if (!rt_heap_lock())
 		return false;
 	more = tlsf_cache_drain(&thread->cache, &rt_heap.depot, &rt_heap.tlsf);
-	if (!more) {
-		rt_record_forget(thread);
-		rt_heap.takes += thread->cache.gets;
-		rt_heap.gives += tlsf_cache_kept(&thread->cache).puts;
+	if (!more)
 		discard_locked(thread);
-	}
 	rt_heap_unlock();
 	return more;
 }
@@ -70,10 +71,12 @@ give_back(struct rt_thread *thread)
 static void
 end(void *mine)
 {
+	ending = mine;
 	rt_mine = &rt_thread_none;
 	ended = true;
 	while (give_back(mine))
 		;
+	ending = NULL;
 }
 
 void
@@ -124,19 +127,32 @@ make_locked(void)
 void
 rt_thread_begin(void)
 {
-	struct rt_thread *thread;
+	struct rt_thread *thread = NULL;
 
-	rt_mine = &rt_thread_none;
-	if (!has_key || !rt_settings.thread_cache || !rt_heap_lock())
+	if (!rt_heap_lock())
 		return;
-	thread = make_locked();
+	/* A handler may have come before, and have begun. */
+	if (rt_mine == &rt_thread_new) {
+		if (has_key && rt_settings.thread_cache)
+			thread = make_locked();
+		rt_mine = thread ? thread : &rt_thread_none;
+	}
 	if (thread)
 		link_locked(thread, &rt_heap.threads);
 	rt_heap_unlock();
-	if (!thread)
-		return;
-	rt_mine = thread;
-	pthread_setspecific(key, thread);	/* which may allocate */
+	if (thread)	/* which may allocate */
+		pthread_setspecific(key, thread);
+}
+
+void
+rt_thread_abandon(void)
+{
+	rt_heap.threads = rt_heap.orphans = NULL;
+	rt_heap.caches = 0;
+	rt_mine = &rt_thread_none;
+	rt_settings.thread_cache = 0;
+	if (has_key)
+		pthread_setspecific(key, NULL);
 }
 
 void
@@ -153,7 +169,7 @@ rt_thread_survive(void)
 
 	for (struct rt_thread *t = rt_heap.threads; t; t = next) {
 		next = t->next;
-		if (t == rt_mine)
+		if (t == rt_mine || t == ending)
 			continue;
 		unlink_locked(t);
 		link_locked(t, &rt_heap.orphans);
@@ -161,15 +177,7 @@ rt_thread_survive(void)
 }
 
 void
-rt_thread_drain_orphans(void)
+rt_thread_discard_orphan(void)
 {
-	struct rt_thread *t;
-
-	while ((t = rt_heap.orphans)) {
-		while (tlsf_cache_drain(&t->cache, &rt_heap.depot,
-		    &rt_heap.tlsf))
-			;
-		rt_record_forget(t);
-		discard_locked(t);
-	}
+	discard_locked(rt_heap.orphans);
 }

@@ -18,6 +18,7 @@ struct rt_told {
 struct rt_thread {
 	struct tlsf_cache cache;
 	struct rt_told told;
+	uint64_t drained;		/* how often it was emptied */
 	struct rt_thread *next, **from;	/* in rt_heap.threads, or .orphans */
 };
 
@@ -45,7 +46,11 @@ void rt_thread_retry(void);
  * kept goes to those that begin later. */
 void rt_thread_survive(void);
 
-/* Heap lock held: what orphans keep goes back; as long as there is any. */
-void rt_thread_drain_orphans(void);
+/* Heap lock held: the first of the orphans, which is empty, goes. */
+void rt_thread_discard_orphan(void);
+
+/* The same, of a pool that is left as it is: its caches are, too, and there
+ * will be none any more. */
+void rt_thread_abandon(void);
 
 #endif

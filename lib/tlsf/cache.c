@@ -47,21 +47,30 @@ bytes_of(unsigned label)
 	return tlsf_label_size(label) + TLSF_OVERHEAD;
 }
 
-/* How long magazines may become. */
-struct length {
+/* How long magazines may become.  How many blocks of a label a thread has
+ * varies, and most where it has most of them, which is where they are small:
+ * what it has no room for others get, and then blocks of two threads lie side
+ * by side, on one cache line. */
+static const struct length {
+	unsigned last;		/* label */
 	unsigned slots, bytes;
+} lengths[] = {
+	{ 16, 160, 256 * 1024 },		/* 256 bytes */
+	{ 32, 96, 256 * 1024 },			/* 1 KiB */
+	{ LABEL_PLAIN - 1, 48, 256 * 1024 },
+	{ LABELS, 16, 64 * 1024 },		/* aligned */
 };
 
-static const struct length plain = { MAGAZINE_SLOTS, MAGAZINE_BYTES };
-static const struct length aligned = { ALIGNED_SLOTS, ALIGNED_BYTES };
-
 static unsigned
-slots_of(const struct length *most, unsigned label)
+slots_of(unsigned label)
 {
-	uint64_t slots = most->bytes / bytes_of(label);
+	const struct length *l = lengths;
+	uint64_t slots;
 
-	return slots < most->slots ? (unsigned)slots / PAIR * PAIR
-	    : most->slots;
+	while (label > l->last)
+		l++;
+	slots = l->bytes / bytes_of(label);
+	return slots < l->slots ? (unsigned)slots / PAIR * PAIR : l->slots;
 }
 
 void
@@ -82,8 +91,7 @@ tlsf_cache_init(struct tlsf_cache *c)
 		c->units[label] = (uint16_t)((bytes_of(label) + TLSF_ALIGN - 1)
 		    / TLSF_ALIGN);
 		m->top = m->first = m->end = (uint16_t)first;
-		first += slots_of(label < LABEL_PLAIN ? &plain : &aligned,
-		    label);
+		first += slots_of(label);
 		m->last = (uint16_t)first;
 	}
 	assert(first <= CACHE_SLOTS);
@@ -160,9 +168,10 @@ tlsf_cache_pass_on(struct tlsf_cache *c, struct tlsf_depot *d, void *block)
 {
 	unsigned label = tlsf_header(block)->label;
 	const struct tlsf_magazine *m = &c->magazines[label];
+	unsigned half = (unsigned)(m->end - m->first) / 2;
 
 	reclaim(c, d);
-	move(&d->cache, c, label, (unsigned)(m->end - m->first) / 2);
+	move(&d->cache, c, label, half < CACHE_PASSED ? half : CACHE_PASSED);
 	if (!tlsf_cache_has_room(c, block))
 		c = &d->cache;
 	tlsf_cache_put(c, block);
@@ -199,23 +208,35 @@ tlsf_cache_resize(struct tlsf *t, void *block, size_t size, bool labelled)
 	return exchange_resize(t, block, size, labelled);
 }
 
+/* What was freed last may be no block that the program has. */
+static bool
+settle(struct tlsf_cache *c, struct tlsf *t)
+{
+	void *block = c->pending;
+
+	if (!block)
+		return false;
+	c->pending = NULL;
+	c->moved--;
+	if (tlsf_is(block, TLSF_USED))
+		tlsf_free(t, block);
+	else
+		refuse(t, block);
+	return true;
+}
+
 bool
 tlsf_cache_drain(struct tlsf_cache *c, struct tlsf_depot *d, struct tlsf *t)
 {
 	struct tlsf_magazine *m = &c->magazines[c->hand];
 
-	if (!c->granted) {
-		if (!c->pending)
-			return false;
-		tlsf_free(t, c->pending);
-		c->pending = NULL;
-		c->moved--;
-		return true;
-	}
+	if (!c->granted)
+		return settle(c, t);
+	/* Slots go in pairs, and here all at once: others may come between two
+	 * steps. */
 	if (m->top != m->first) {
 		tlsf_free(t, c->slots[--m->top]);
 		c->moved--;
-		take_back(c, d, c->hand, 1);
 		return true;
 	}
 	take_back(c, d, c->hand, (unsigned)(m->end - m->first));

@@ -40,16 +40,10 @@ enum {
 	LABEL_ALIGNED = LABEL_PLAIN + LABEL_ALIGNS * LABEL_STEPS,
 	LABELS = 256,
 
-	MAGAZINE_SLOTS = 64,	/* how many blocks of a label a thread has
-				 * varies by so much: what it has no room for
-				 * others get, and then blocks of two threads
-				 * lie side by side, on one cache line */
-	MAGAZINE_BYTES = 256 * 1024,	/* for big blocks there are fewer */
-	ALIGNED_SLOTS = 32,
-	ALIGNED_BYTES = 64 * 1024,
-	CACHE_SLOTS = 7338,	/* of all magazines: 7336, and so many that a
+	CACHE_SLOTS = 7338,	/* of all magazines: 7300, and so many that a
 				 * depot's figures are on one cache line */
-	CACHE_BATCH = 16,	/* from and to the depot at once, at most */
+	CACHE_BATCH = 16,	/* from the depot at once, at most, */
+	CACHE_PASSED = 32,	/* and to it */
 	PAIR = 2,		/* slots are granted so, that half of a
 				 * magazine's is one at least */
 };

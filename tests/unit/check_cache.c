@@ -305,6 +305,13 @@ sound(void)
 }
 
 static void
+drain(struct tlsf_cache *c)
+{
+	while (tlsf_cache_drain(c, &depot, &t))
+		;
+}
+
+static void
 begin(uint64_t each, uint64_t most)
 {
 	void *memory = mmap(NULL, POOL, PROT_READ | PROT_WRITE,
@@ -337,10 +344,8 @@ end(void)
 			give(users, &shared[i]);
 	sound();
 	for (struct user *u = users; u < users + CACHES; u++)
-		while (tlsf_cache_drain(&u->cache, &depot, &t))
-			;
-	while (tlsf_cache_drain(&depot.cache, &depot, &t))
-		;
+		drain(&u->cache);
+	drain(&depot.cache);
 	sound();
 	ck_assert_uint_eq(depot.granted, 0);
 	ck_assert_uint_eq(t.blocks, 0);
@@ -434,15 +439,14 @@ START_TEST(a_bound_that_shrinks_holds)
 		ck_assert_uint_le(m->top, m->end);
 		ck_assert_uint_le(m->end, m->first + PAIR);
 	}
-	while (tlsf_cache_drain(c, &depot, &t))
-		;
+	drain(c);
 	ck_assert_uint_eq(t.blocks, 0);
 }
 END_TEST
 
 START_TEST(what_is_exchanged_makes_room_for_threads)
 {
-	enum { COUNT = 4 * MAGAZINE_SLOTS, LABEL = 30 };
+	enum { COUNT = 256, LABEL = 30 };	/* more than are kept */
 	uint64_t before, size = tlsf_label_size(LABEL) + TLSF_OVERHEAD;
 	struct tlsf_cache *c = &users[0].cache, *later = &users[1].cache;
 	void *blocks[COUNT];
@@ -452,16 +456,16 @@ START_TEST(what_is_exchanged_makes_room_for_threads)
 	for (unsigned i = 0; i < COUNT; i++)
 		keep(c, blocks[i]);
 	before = depot.cache.granted;
-	ck_assert_uint_eq(before, MAGAZINE_SLOTS * size);
+	ck_assert_uint_eq(before, (uint64_t)(depot.cache.magazines[LABEL].last
+	    - depot.cache.magazines[LABEL].first) * size);
 	tlsf_depot_bound(&depot, 8 << 20, 1 << 20, size);
 	blocks[0] = tlsf_cache_refill(later, &depot, &t, LABEL);
 	ck_assert_ptr_nonnull(blocks[0]);
 	ck_assert_uint_le(depot.cache.granted, before - CACHE_BATCH * size);
 	tlsf_free(&t, blocks[0]);
-	while (tlsf_cache_drain(c, &depot, &t)
-	    || tlsf_cache_drain(later, &depot, &t)
-	    || tlsf_cache_drain(&depot.cache, &depot, &t))
-		;
+	drain(c);
+	drain(later);
+	drain(&depot.cache);
 	ck_assert_ptr_null(tlsf_check(&t));
 	ck_assert_uint_eq(depot.granted, 0);
 	ck_assert_uint_eq(t.blocks, 0);
@@ -500,6 +504,28 @@ START_TEST(a_share_that_shrinks_is_given_back)
 }
 END_TEST
 
+/* A child forked amid an end goes on with what was kept.  And what was freed
+ * last is looked at. */
+START_TEST(an_end_goes_in_pairs_and_looks_at_the_last)
+{
+	enum { LABEL = 5, COUNT = 20 };
+	struct tlsf_cache *c = &users[0].cache, *other = &users[1].cache;
+	const struct tlsf_magazine *m = &c->magazines[LABEL];
+	void *blocks[COUNT];
+
+	begin(1 << 20, 8 << 20);
+	take_all(blocks, COUNT, LABEL);
+	for (unsigned i = 0; i < COUNT; i++)
+		keep(c, blocks[i]);
+	ck_assert_ptr_null(tlsf_cache_defer(other, blocks[0]));
+	drain(other);
+	ck_assert_int_eq(t.fault, TLSF_TWICE);
+	while (tlsf_cache_drain(c, &depot, &t))
+		ck_assert_uint_eq((unsigned)(m->end - m->first) % PAIR, 0);
+	ck_assert_uint_eq(t.blocks, 0);
+}
+END_TEST
+
 static void
 add(TCase *tests)
 {
@@ -510,6 +536,7 @@ add(TCase *tests)
 	tcase_add_test(tests, what_is_exchanged_makes_room_for_threads);
 	tcase_add_test(tests, a_share_that_shrinks_is_given_back);
 	tcase_add_test(tests, a_bound_that_shrinks_holds);
+	tcase_add_test(tests, an_end_goes_in_pairs_and_looks_at_the_last);
 }
 
 int
