@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli.h"
+#include "complaints.h"
 #include "render_stack.h"
 
 enum {
@@ -16,6 +17,7 @@ struct drawn {
 	FILE *to;
 	const struct branches *b;
 	const struct render_look *look;
+	struct complaints *complaints;
 };
 
 static struct cli_text
@@ -97,6 +99,7 @@ put_branches(const struct drawn *d, uint32_t from, unsigned level)
 		render_stack_frame(d->to, d->look, &list[at].frame,
 		    d->look->columns - RENDER_STACK_COLUMNS - indent);
 		fputc('\n', d->to);
+		complaints_add_caller(d->complaints, &list[at].frame);
 		if (!is_end(d, list + at))
 			put_branches(d, at, level + 1);
 	}
@@ -107,7 +110,8 @@ void
 render_branches(FILE *to, const struct branches *b,
     const struct render_look *look)
 {
-	const struct drawn d = { to, b, look };
+	struct complaints complaints = { 0 };
+	const struct drawn d = { to, b, look, &complaints };
 	const struct order *o = b->order;
 
 	fprintf(to, "\n  %s of ", b->callers ? "callers" : "callees");
@@ -121,4 +125,5 @@ render_branches(FILE *to, const struct branches *b,
 		put_branches(&d, 0, 0);
 	else
 		fprintf(to, "%11s\n", "none");
+	complaints_put(to, &complaints, look);
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli.h"
+#include "complaints.h"
 #include "render_stack.h"
 
 enum { SITES_SHOWN = 10 };	/* when nobody says how many */
@@ -99,6 +100,7 @@ put_sites(FILE *to, const struct diff *d, const struct render_look *look)
 {
 	const struct order *order = look->order ? look->order : orders;
 	size_t most = look->top ? look->top : SITES_SHOWN, count = 0;
+	struct complaints complaints = { 0 };
 
 	while (count < d->site_count && is_changed(d->sites + count,
 	    &order->by))
@@ -109,10 +111,13 @@ put_sites(FILE *to, const struct diff *d, const struct render_look *look)
 		fprintf(to, "%11s %10s %9s  allocated by", "change", "before",
 		    "now");
 	fputc('\n', to);
-	for (size_t i = 0; i < count && i < most; i++)
+	for (size_t i = 0; i < count && i < most; i++) {
 		put_site(to, d->sites + i, &order->by, look);
+		complaints_add_site(&complaints, d->sites[i].shown);
+	}
 	if (count > most)
 		fprintf(to, "%11s %zu more\n", "and", count - most);
+	complaints_put(to, &complaints, look);
 }
 
 void

@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "branches.h"
+#include "complaints.h"
 #include "diff.h"
 #include "render_latency.h"
 #include "render_util.h"
@@ -232,6 +233,28 @@ put_sites(FILE *to, const struct profile *p, const struct render_look *look)
 	fputc(']', to);
 }
 
+/* Objects in stacks of P that lack names or lines. */
+static void
+put_unnamed(FILE *to, const struct profile *p)
+{
+	struct complaints c = { 0 };
+
+	for (size_t i = 0; i < p->site_count; i++)
+		for (unsigned j = 0; j < p->sites[i].depth; j++)
+			complaints_add(&c, p->sites[i].stack[j]);
+	begin_list(to, "unnamed");
+	for (size_t i = 0; i < c.count; i++) {
+		begin_item(to, i);
+		fputs("\"object\": ", to);
+		render_quote(to, c.list[i]->path);
+		fputs(", \"why\": ", to);
+		render_quote(to, c.list[i]->complaint);
+		fputs(" }", to);
+	}
+	fputc(']', to);
+	complaints_free(&c);
+}
+
 static const struct {
 	const char *name;
 	size_t offset;
@@ -319,6 +342,8 @@ put_log(FILE *to, const struct profile *p, const struct render_look *look)
 		put_sites(to, p, look);
 	else
 		fputs(",\n" KEY "\"sites\": null", to);
+	if (p->has_sites)
+		put_unnamed(to, p);
 	if (p->has_latency)
 		put_latency(to, p);
 	fputs(",\n" KEY "\"pool\": null\n    }", to);
@@ -405,7 +430,10 @@ put_diff(FILE *to, const struct diff *d, const struct render_look *look)
 		begin_item(to, i);
 		put_diff_site(to, d->sites + i);
 	}
-	fputs(d->has_sites ? "]\n    }" : "\n    }", to);
+	fputs(d->has_sites ? "]" : "", to);
+	if (d->has_sites)
+		put_unnamed(to, d->before);
+	fputs("\n    }", to);
 }
 
 static void

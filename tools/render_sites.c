@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli.h"
+#include "complaints.h"
 #include "names.h"
 #include "render_stack.h"
 #include "room.h"
@@ -16,9 +17,18 @@ struct shown {
 	const struct profile *p;
 	const struct render_look *look;
 	const struct order *order;
+	struct complaints *complaints;
 	uint64_t all;		/* of the order's value */
 	size_t count;		/* sites that have any */
 };
+
+static void
+put_stack(const struct shown *s, const struct profile_site *site)
+{
+	render_stack(s->to, s->look, site);
+	complaints_add_site(s->complaints, site);
+}
+
 
 static const char *
 text_of(uint64_t value, const struct order_column *c, struct cli_text *t)
@@ -80,7 +90,7 @@ put_site(const struct shown *s, const struct profile_site *site)
 	fprintf(s->to, "%11s %5.1f%% %13s  ", text_of(value, &o->by, &a),
 	    s->all ? 100 * ((double)value / (double)s->all) : 0,
 	    beside_of(s, site, &b));
-	render_stack(s->to, s->look, site);
+	put_stack(s, site);
 	if (o->by.offset == offsetof(struct profile_site, temporary))
 		put_life(s, site);
 }
@@ -91,30 +101,6 @@ has_any(const struct shown *s, const struct profile_site *site)
 	if (s->look->leaks)
 		return site->live_blocks && !site->suppressed;
 	return order_value(site, &s->order->by);
-}
-
-/* Why the lines of headlines are missing, once for each object. */
-static void
-put_complaints(const struct shown *s, size_t top)
-{
-	const struct profile_object *last = NULL;
-
-	for (size_t i = 0; i < top; i++) {
-		const struct profile_site *site = s->p->sites + i;
-		const struct profile_frame *f;
-		const struct profile_object *o;
-
-		if (!site->depth || !has_any(s, site))
-			continue;
-		f = site->stack[names_headline(site)];
-		o = f->call->object;
-		if (f->line || !o || !o->complaint || o == last)
-			continue;
-		last = o;
-		fputs("  ", s->to);
-		render_put(s->to, o->path, UINT16_MAX, s->look->utf8);
-		fprintf(s->to, ": %s\n", o->complaint);
-	}
 }
 
 /* Of those that are counted. */
@@ -153,7 +139,6 @@ put_list(const struct shown *s)
 		fprintf(s->to, "%11s %s site%s that called once (--once shows "
 		    "them)\n", "and", cli_count(once).text,
 		    cli_plural(once));
-	put_complaints(s, i);
 }
 
 static void
@@ -219,7 +204,7 @@ put_growing_site(const struct shown *s, const struct profile_site *site)
 
 	snprintf(c.text, sizeof c.text, "%.*f", blocks < 10 ? 2 : 0, blocks);
 	fprintf(s->to, "%11s %9s %10s  ", a.text, c.text, b.text);
-	render_stack(s->to, s->look, site);
+	put_stack(s, site);
 }
 
 /* Those whose live bytes rise steadily, most first. */
@@ -271,8 +256,9 @@ void
 render_sites(FILE *to, const struct profile *p,
     const struct render_look *look)
 {
+	struct complaints complaints = { 0 };
 	struct shown s = {
-		.to = to, .p = p, .look = look,
+		.to = to, .p = p, .look = look, .complaints = &complaints,
 		.order = look->order ? look->order : orders,
 	};
 
@@ -295,4 +281,5 @@ render_sites(FILE *to, const struct profile *p,
 		put_sample(&s);
 	put_list(&s);
 	put_growing(&s);
+	complaints_put(to, &complaints, look);
 }

@@ -60,9 +60,8 @@ render_stack_frame(FILE *to, const struct render_look *look,
 	}
 }
 
-/* Nobody asks who called main, whose name may be unknown. */
-static unsigned
-depth_of(const struct profile_site *site)
+unsigned
+render_stack_depth(const struct profile_site *site)
 {
 	for (unsigned i = 0; i < site->depth; i++) {
 		const char *function = site->stack[i]->function;
@@ -81,7 +80,7 @@ put_callers(FILE *to, const struct render_look *look,
 {
 	unsigned most = look->top || look->leaks ? CALLERS_MOST
 	    : CALLERS_SHOWN;
-	unsigned depth = depth_of(site);
+	unsigned depth = render_stack_depth(site);
 	unsigned end = depth > from + most ? from + most : depth;
 
 	for (unsigned i = from; i < end; i++) {

@@ -14,6 +14,10 @@ enum { RENDER_STACK_COLUMNS = 34 };	/* of a site's line, before a stack */
 void render_stack_frame(FILE *to, const struct render_look *look,
     const struct profile_frame *f, unsigned columns);
 
+/* How many frames of SITE people look at: nobody asks who called main, whose
+ * name may be unknown. */
+unsigned render_stack_depth(const struct profile_site *site);
+
 /* The rest of a site's line, and lines of callers. */
 void render_stack(FILE *to, const struct render_look *look,
     const struct profile_site *site);
