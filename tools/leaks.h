@@ -3,6 +3,7 @@
 #ifndef TOOLS_LEAKS_H
 #define TOOLS_LEAKS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "profile.h"
@@ -17,8 +18,9 @@ struct leaks {
 char *leaks_read(struct leaks *l, const char *path);
 void leaks_free(struct leaks *l);
 
-/* Mark the sites of P, all named, that a rule of L or of our own is about. */
-void leaks_mark(const struct leaks *l, struct profile *p);
+/* Mark the sites of P, all named, that a rule of L or of our own is about.
+ * SOME: P has the blocks of some threads only. */
+void leaks_mark(const struct leaks *l, struct profile *p, bool some);
 
 /* Whether PATTERN is about TEXT: '*' is anything, '^' and '$' are the
  * ends. */

@@ -118,7 +118,7 @@ name_sites(struct result *result, struct profile *p)
 		result->symbols = symbols_open(want.debug_paths
 		    ? want.debug_paths : none);
 	names_give(p, result->symbols, shown);
-	leaks_mark(&want.suppressed, p);
+	leaks_mark(&want.suppressed, p, want.part.thread != NULL);
 }
 
 static void

@@ -62,7 +62,7 @@ use(const char *path)
 		profile_make(&p, &r, parts + i, NULL);
 		order_sites(&p, orders);
 		names_give(&p, NULL, p.site_count);
-		leaks_mark(&rules, &p);
+		leaks_mark(&rules, &p, false);
 		for (const struct renderer *f = renderers; f->name; f++)
 			if (!f->lacks)	/* a thousand png take long */
 				f->run(nowhere, &p, 1, looks + i);
