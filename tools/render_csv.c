@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "cli.h"
 #include "diff.h"
 #include "names.h"
 #include "render_util.h"
@@ -201,6 +202,20 @@ put_site(FILE *to, const struct profile *p, const struct profile_site *site)
 	fputs("\r\n", to);
 }
 
+/* Who reads rows takes each for a site, so this is no row. */
+static void
+say_once(const struct profile *list, size_t count)
+{
+	uint64_t once = 0;
+
+	for (size_t i = 0; i < count; i++)
+		once += list[i].once_count;
+	if (once)
+		warn("%s site%s that called once %s left out (--once shows "
+		    "them)", cli_count(once).text, cli_plural(once),
+		    once == 1 ? "is" : "are");
+}
+
 /* A row for each site that is shown, of each log. */
 static void
 put_sites(FILE *to, const struct profile *list, size_t count,
@@ -224,6 +239,7 @@ put_sites(FILE *to, const struct profile *list, size_t count,
 			n++;
 		}
 	}
+	say_once(list, count);
 }
 
 void

@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <string.h>
 
 #include "branches.h"
 #include "complaints.h"
@@ -216,6 +217,25 @@ put_site(FILE *to, const struct profile *p, const struct profile_site *s)
 	put_rate(to, s->growth);
 }
 
+/* What sites have that called once and are not asked for. */
+static void
+put_left_out(FILE *to, const struct profile *p)
+{
+	fprintf(to, ",\n" KEY "\"left_out\": { \"sites\": %zu",
+	    p->once_count);
+	for (const struct render_value *v = render_values; v->name; v++) {
+		uint64_t sum = 0;
+
+		for (size_t i = 1; i <= p->once_count; i++)
+			sum += render_value_of(p->sites + p->site_count - i,
+			    v);
+		fprintf(to, ", \"%s\": ", v->name);
+		put_number(to, &(struct profile_number){ !p->errors
+		    || strcmp(v->name, "temporary"), sum });
+	}
+	fputs(" }", to);
+}
+
 static void
 put_sites(FILE *to, const struct profile *p, const struct render_look *look)
 {
@@ -342,6 +362,8 @@ put_log(FILE *to, const struct profile *p, const struct render_look *look)
 		put_sites(to, p, look);
 	else
 		fputs(",\n" KEY "\"sites\": null", to);
+	if (p->once_count)
+		put_left_out(to, p);
 	if (p->has_sites)
 		put_unnamed(to, p);
 	if (p->has_latency)
