@@ -200,6 +200,23 @@ put_values(FILE *to, uint32_t line, const uint64_t values[EVENTS])
 	fputc('\n', to);
 }
 
+/* callgrind_annotate stumbles over a file it can read none of whose lines
+ * has a number and a cost of its own: then one has nothing. */
+static void
+put_nothing(struct callgrind *c, const struct cost *cost)
+{
+	static const uint64_t nothing[EVENTS];
+	const struct cost *end = c->costs + c->cost_count;
+	uint32_t function = cost->function, line = 0;
+
+	for (; cost < end && cost->function == function; cost++) {
+		if (cost->line && !cost->called)
+			return;
+		line = line ? line : cost->line;
+	}
+	put_values(c->to, line ? line : 1, nothing);
+}
+
 static void
 put_cost(struct callgrind *c, const struct cost *cost, uint32_t *function)
 {
@@ -212,6 +229,7 @@ put_cost(struct callgrind *c, const struct cost *cost, uint32_t *function)
 		put_name(c, "fl", FILE_NAME, f->file);
 		put_name(c, "fn", NAME, f->name);
 		*function = cost->function;
+		put_nothing(c, cost);
 	}
 	if (cost->called) {
 		put_name(c, "cob", OBJECT, called->object);
