@@ -31,4 +31,12 @@ struct estimate estimate_block(const struct block *block, double mean);
  * of its variance. */
 uint64_t estimate_error(double variance);
 
+/* The same where nothing was chosen: of 6 MEAN bytes that were asked for none
+ * is chosen with a chance of exp(-6), which is as rare. */
+static inline double
+estimate_of_nothing(uint64_t mean)
+{
+	return 6 * (double)mean;
+}
+
 #endif

@@ -168,18 +168,29 @@ add_variance(struct profile_error *sum, const struct site *site, uint64_t peak)
 	sum->allocations += v->allocations;
 }
 
-/* Of a sample: what was summed up by frame. */
+static double
+error_of(uint64_t value, double variance, double of_nothing)
+{
+	return value ? (double)estimate_error(variance) : of_nothing;
+}
+
+/* Of a sample: what was summed up by frame.  Where all blocks were certain to
+ * be chosen, nothing is none. */
 static void
-finish(struct profile *p)
+finish(struct profile *p, uint64_t mean)
 {
 	for (size_t i = 0; i < p->site_count; i++) {
-		struct profile_error *e = p->errors + p->sites[i].frame;
+		struct profile_site *site = p->sites + i;
+		struct profile_error *e = p->errors + site->frame;
+		double none = site->allocations && !(e->allocations > 0) ? 0
+		    : estimate_of_nothing(mean);
 
-		round_up(p->sites + i);
+		round_up(site);
 		*e = (struct profile_error){
-			estimate_error(e->peak), estimate_error(e->live),
-			estimate_error(e->allocated),
-			estimate_error(e->allocations),
+			error_of(site->peak_bytes, e->peak, none),
+			error_of(site->live_bytes, e->live, none),
+			error_of(site->allocated_bytes, e->allocated, none),
+			error_of(site->allocations, e->allocations, none),
 		};
 	}
 }
@@ -218,7 +229,7 @@ give_sites(struct profile *p, struct sites *s, uint64_t end,
 	free(at);
 	give_growth(p, sums, &s->clock, ticks_per_s);
 	if (p->errors)
-		finish(p);
+		finish(p, s->mean);
 }
 
 static void

@@ -74,6 +74,13 @@ START_TEST(an_error_is_three_roots_and_never_negative)
 }
 END_TEST
 
+START_TEST(of_nothing_there_are_less_than_six_means)
+{
+	ck_assert(estimate_of_nothing(524288) == 6 * 524288.);
+	ck_assert(estimate_of_nothing(ESTIMATE_MEAN_MOST) == 0x6p40);
+}
+END_TEST
+
 static void
 add(TCase *t)
 {
@@ -83,6 +90,7 @@ add(TCase *t)
 	    bytes_are_usable_ones_by_the_chance_of_what_was_asked_for);
 	tcase_add_test(t, no_bytes_are_as_good_as_one);
 	tcase_add_test(t, an_error_is_three_roots_and_never_negative);
+	tcase_add_test(t, of_nothing_there_are_less_than_six_means);
 }
 
 int
