@@ -65,6 +65,31 @@ find_state(struct reader *r, const struct stat *st)
 	    ? READER_RUNNING : READER_DIED;
 }
 
+/* What else begins with these bytes.  A bundle is often sent compressed. */
+static const char *
+not_log(const void *bytes, size_t got)
+{
+	static const struct {
+		const char *magic, *what;
+	} forms[] = {
+#define PACKED(by) "compressed; unpack it first, with " by " -d"
+		{ "\x1f\x8b", PACKED("gzip") },
+		{ "BZh", PACKED("bzip2") },
+		{ "\xfd" "7zXZ", PACKED("xz") },
+		{ "\x28\xb5\x2f\xfd", PACKED("zstd") },
+		{ "\x04\x22\x4d\x18", PACKED("lz4") },
+#undef PACKED
+	};
+
+	for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+		size_t n = strlen(forms[i].magic);
+
+		if (got >= n && !memcmp(bytes, forms[i].magic, n))
+			return forms[i].what;
+	}
+	return "not a heaphook log; one begins with \"heaphook\"";
+}
+
 static const char *
 check_header(struct reader *r, size_t got)
 {
@@ -78,7 +103,7 @@ check_header(struct reader *r, size_t got)
 		return "a heaphook log of a machine with the other byte "
 		    "order; expected one of this machine's";
 	if (memcmp(&h->magic, &(uint64_t){ LOG_MAGIC }, magic))
-		return "not a heaphook log; one begins with \"heaphook\"";
+		return not_log(&h->magic, got);
 	if (got < sizeof *h)
 		return "cut within its header; too little is left of the log";
 	if (h->version < LOG_VERSION_UNSPARED || h->version > LOG_VERSION
