@@ -376,6 +376,36 @@ plain(struct symbols *s, const char *raw)
 	return name->plain;
 }
 
+static bool
+is_signal_frame(struct object *o, uint64_t address)
+{
+	Dwarf_Addr bias;
+	Dwarf_CFI *cfi = o->module ? dwfl_module_eh_cfi(o->module, &bias)
+	    : NULL;
+	Dwarf_Frame *frame;
+	bool is = false;
+
+	if (!cfi || dwarf_cfi_addrframe(cfi, address - bias, &frame))
+		return false;
+	if (dwarf_frame_info(frame, NULL, NULL, &is) < 0)
+		is = false;
+	free(frame);
+	return is;
+}
+
+/* What was never called, but only is to be returned to, begins at ADDRESS and
+ * 1.  For the first debuggers have this name. */
+static const char *
+name_uncalled(struct object *o, uint64_t address)
+{
+	const char *name = name_at(o, address + 1);
+
+	if (is_signal_frame(o, address)
+	    || (name && !strcmp(name, "__restore_rt")))
+		return "<signal handler called>";
+	return name && !strcmp(name, "__start_context") ? name : NULL;
+}
+
 /* Debug information may lack a function that the symbol table has, or, made
  * with -g1, tell its name without what it is a member of. */
 static void
@@ -388,6 +418,8 @@ name_function(struct object *o, uint64_t address, struct symbols_frame *frame)
 	name = name_at(o, address);
 	if (!frame->function || is_mangled(name))
 		frame->function = name;
+	if (!frame->function)
+		frame->function = name_uncalled(o, address);
 }
 
 unsigned
