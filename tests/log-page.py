@@ -8,6 +8,7 @@ else: what it finds must be what heaphook-report finds.
     log-page.py --stacks LOG         of each block its size, the object that
                                      it was asked for in, and the callers
     log-page.py --took LOG           how long each call took, in units
+    log-page.py --imprint LOG FILE   whether it is one of its objects
 """
 import struct
 import sys
@@ -15,7 +16,7 @@ import sys
 MALLOC, FREE, CALLOC = 1, 2, 3
 (TIME, ALLOC, XFREE, REALLOC, RESIZE, RESIZED, FAILED, THREAD, NAME, MARK,
  PAUSE, RESUME, NESTED, INHERIT, MAP, FRAME, OBJECT, PATH,
- UNLOAD, TOOK) = range(4, 81, 4)
+ UNLOAD, TOOK, IMPRINT) = range(4, 85, 4)
 CALLS = ("malloc calloc realloc reallocarray posix_memalign aligned_alloc "
          "memalign valloc pvalloc free mmap munmap mremap brk").split()
 # What a body holds behind the time: i integer, a address, t the rest.
@@ -23,7 +24,7 @@ BODIES = {TIME: "", ALLOC: "iiiai", XFREE: "a", REALLOC: "aaii",
           RESIZE: "a", RESIZED: "aii", FAILED: "ii", THREAD: "iit",
           NAME: "it", MARK: "t", PAUSE: "", RESUME: "", NESTED: "iii",
           INHERIT: "iii", MAP: "iiiii", FRAME: "iii", OBJECT: "iiiit",
-          PATH: "t", UNLOAD: "i", TOOK: "i"}
+          PATH: "t", UNLOAD: "i", TOOK: "i", IMPRINT: "i"}
 TIMED = MALLOC, FREE, CALLOC, ALLOC, XFREE, REALLOC, RESIZED, FAILED
 M64 = 2 ** 64 - 1
 
@@ -332,7 +333,38 @@ def stacks(log):
             print(" ".join(words))
 
 
+def imprint(data):
+    at, = struct.unpack_from("<Q", data, 32)
+    each, count = struct.unpack_from("<HH", data, 54)
+    behind = at + each * count
+    headers = list(struct.iter_unpack("<IIQQQQQQ", data[at:behind]))
+    loads = [h for h in headers if h[0] == 1]
+    told = b"".join(struct.pack("<QQ", h[3], h[6]) for h in loads)
+    table = [h for h in headers if h[0] == 0x6474e550]
+    table, place = (data[table[0][2]:][:table[0][5]], table[0][3]) if table \
+        else (b"", 0)
+    told += table[:32768]
+    _, flags, offset, address, _, size, _, _ = loads[0]
+    end = size if not flags & 2 and offset <= behind < offset + size else 0
+    if flags & 1:
+        end = min(end, place + struct.unpack_from("<i", table, 12)[0]
+                  - address) if len(table) >= 16 \
+            and table[:4] == b"\1\x1b\3\x3b" else 0
+    told += data[behind:max(behind, offset + end)][:32768]
+    made = 0xcbf29ce484222325
+    for byte in told:
+        made = (made ^ byte) * 0x100000001b3 & M64
+    return made
+
+
 def main():
+    if sys.argv[1] == "--imprint":
+        with open(sys.argv[3], "rb") as file:
+            wanted = imprint(file.read())
+        print(sum(kind == IMPRINT and fields[0] == wanted
+                  for stream in Log(sys.argv[2]).streams()
+                  for _, kind, fields, _, _ in stream))
+        return
     if sys.argv[1] == "--events":
         for stream in Log(sys.argv[2]).streams():
             for _, kind, fields, _, _ in stream:

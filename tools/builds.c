@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "bundle.h"
+#include "log/imprint.h"
 #include "room.h"
 
 /* A cut file lacks what comes last: a section, or the table of them. */
@@ -50,6 +51,49 @@ short_id(char text[20], const unsigned char *id, size_t bytes)
 	return text;
 }
 
+static struct log_part
+part_of(Elf *elf, uint64_t offset, uint64_t address, uint64_t count)
+{
+	size_t bytes;
+	const char *file = elf_rawfile(elf, &bytes);
+
+	if (!file || offset > bytes || count > bytes - offset)
+		return (struct log_part){ NULL, 0, 0 };
+	return (struct log_part){ (const void *)(file + offset), address,
+	    count };
+}
+
+/* As the recorder finds it in what is mapped. */
+static uint64_t
+imprint_of(Elf *elf)
+{
+	struct log_imprint found = { 0 };
+	size_t count = 0;
+	GElf_Ehdr head;
+	GElf_Phdr p;
+
+	if (!gelf_getehdr(elf, &head) || elf_getphdrnum(elf, &count))
+		return 0;
+	for (size_t i = 0; i < count && gelf_getphdr(elf, (int)i, &p); i++) {
+		uint64_t behind = head.e_phoff + count * head.e_phentsize
+		    - p.p_offset;
+
+		if (p.p_type == PT_GNU_EH_FRAME)
+			found.table = part_of(elf, p.p_offset, p.p_vaddr,
+			    p.p_filesz);
+		if (p.p_type != PT_LOAD)
+			continue;
+		if (!found.sum && behind < p.p_filesz
+		    && !(p.p_flags & PF_W)) {
+			found.head = part_of(elf, p.p_offset + behind,
+			    p.p_vaddr + behind, p.p_filesz - behind);
+			found.code = p.p_flags & PF_X;
+		}
+		log_imprint_segment(&found, p.p_vaddr, p.p_memsz);
+	}
+	return log_imprint_sum(&found);
+}
+
 static bool
 is_build(Elf *elf, const struct symbols_object *object, char why[BUILDS_WHY])
 {
@@ -59,8 +103,14 @@ is_build(Elf *elf, const struct symbols_object *object, char why[BUILDS_WHY])
 	size_t count = bytes > 0 ? (size_t)bytes : 0;
 
 	if (count == object->build_id_bytes
-	    && (!count || !memcmp(id, object->build_id, count)))
+	    && (count ? !memcmp(id, object->build_id, count)
+	    : !object->imprint || imprint_of(elf) == object->imprint))
 		return true;
+	if (!count && !object->build_id_bytes) {
+		snprintf(why, BUILDS_WHY,
+		    "was replaced since: other contents, and no build id");
+		return false;
+	}
 	snprintf(why, BUILDS_WHY,
 	    "was replaced since: its build id is %s, the log's is %s",
 	    short_id(is, id, count),
@@ -144,13 +194,16 @@ try_by_id(const struct symbols_object *object, const char *folder,
     const char *end, char **path)
 {
 	unsigned bytes = object->build_id_bytes;
-	char *hex = room_new(bytes + 1, 2);
+	char *hex;
 	int fd;
 
+	if (!bytes)
+		return -1;
+	hex = room_new(bytes + 1, 2);
 	for (unsigned i = 0; i < bytes; i++)
 		snprintf(hex + 2 * i, 3, "%02x", object->build_id[i]);
 	fd = try_at(object, path, "%s/.build-id/%.2s/%s%s", folder, hex,
-	    *hex ? hex + 2 : hex, end);
+	    hex + 2, end);
 	free(hex);
 	return fd;
 }
@@ -202,8 +255,9 @@ builds_open(const struct symbols_object *object, const char *const *folders,
 	fd = try(object->path, object, why);
 	if (fd >= 0)
 		*path = room_text(object->path, strlen(object->path));
-	/* Without an id one file is as good as another. */
-	for (; fd < 0 && object->build_id_bytes && *folders; folders++)
+	/* Of one of which neither is known, any file is as good. */
+	for (; fd < 0 && (object->build_id_bytes || object->imprint)
+	    && *folders; folders++)
 		fd = try_below(object, *folders, path);
 	return fd;
 }
@@ -252,13 +306,14 @@ int
 builds_open_debug(const struct symbols_object *object, const char *from,
     const char *link, uint32_t sum, const char *const *folders, char **path)
 {
+	struct symbols_object debug = *object;
 	int fd = -1;
 
-	for (unsigned i = 0; object->build_id_bytes && fd < 0 && folders[i];
-	    i++)
-		fd = try_by_id(object, folders[i], ".debug", path);
+	debug.imprint = 0;	/* nothing of what is mapped is in it */
+	for (unsigned i = 0; fd < 0 && folders[i]; i++)
+		fd = try_by_id(&debug, folders[i], ".debug", path);
 	if (fd < 0 && link)
-		fd = try_link(object, from, link, folders, path);
+		fd = try_link(&debug, from, link, folders, path);
 	if (fd < 0 || object->build_id_bytes || sum_of(fd) == sum)
 		return fd;
 	close(fd);

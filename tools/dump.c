@@ -112,6 +112,9 @@ put_rest(FILE *to, const struct log_event *e)
 	case LOG_X_PATH:
 		put_text(to, "path - - - path=", e->text, e->text_bytes);
 		return true;
+	case LOG_X_IMPRINT:
+		fprintf(to, "imprint - - - sum=0x%" PRIx64, e->old);
+		return true;
 	case LOG_X_UNLOAD:
 		fprintf(to, "unload 0x%" PRIx64 " - - -", e->address);
 		return true;

@@ -113,7 +113,7 @@ find(struct symbols *symbols, struct profile_call *c,
 	const struct profile_object *o = c->object;
 	const struct symbols_object key = {
 		o ? o->path : NULL, o ? o->build_id : NULL,
-		o ? o->build_id_bytes : 0,
+		o ? o->build_id_bytes : 0, o ? o->imprint : 0,
 	};
 
 	found[0] = (struct symbols_frame){ 0 };

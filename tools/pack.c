@@ -155,7 +155,7 @@ is_same(const struct profile_object *a, const struct profile_object *b)
 {
 	return a->build_id_bytes == b->build_id_bytes
 	    && !memcmp(a->build_id, b->build_id, a->build_id_bytes)
-	    && !strcmp(a->path, b->path);
+	    && a->imprint == b->imprint && !strcmp(a->path, b->path);
 }
 
 static void
@@ -281,7 +281,7 @@ put_objects(struct pack *k, struct symbols *symbols,
     const struct profile_object *o)
 {
 	const struct symbols_object key = {
-		o->path, o->build_id, o->build_id_bytes,
+		o->path, o->build_id, o->build_id_bytes, o->imprint,
 	};
 	const char *why = symbols_complaint(symbols, &key);
 	const char *file, *debug, *shared;

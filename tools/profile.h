@@ -65,6 +65,7 @@ struct profile_object {
 	char *path;		/* NULL: unknown */
 	unsigned char build_id[32];
 	unsigned build_id_bytes;
+	uint64_t imprint;	/* where there is no build id; 0: unknown */
 	const char *complaint;	/* why names or lines are missing; NULL */
 };
 

@@ -245,6 +245,7 @@ give_objects(struct profile *p, const struct stacks *s)
 		    : p->exe ? room_text(p->exe, STACKS_PATH) : NULL;
 		to->build_id_bytes = from->build_id_bytes;
 		memcpy(to->build_id, from->build_id, from->build_id_bytes);
+		to->imprint = from->imprint;
 	}
 }
 

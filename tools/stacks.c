@@ -277,7 +277,7 @@ is_same(const struct stacks_object *a, const struct stacks_object *b)
 {
 	return a->build_id_bytes == b->build_id_bytes
 	    && !memcmp(a->build_id, b->build_id, a->build_id_bytes)
-	    && !strcmp(a->path, b->path);
+	    && a->imprint == b->imprint && !strcmp(a->path, b->path);
 }
 
 /* The number of what is mapped at M, which has all of its name by now. */
@@ -362,6 +362,11 @@ stacks_take(struct stacks *s, const struct log_event *e)
 		m = mapping_at(s, s->naming[e->slot]);
 		if (m)
 			name_more(m, e);
+		return;
+	case LOG_X_IMPRINT:
+		m = mapping_at(s, s->naming[e->slot]);
+		if (m)
+			m->is.imprint = e->old;
 		return;
 	case LOG_X_UNLOAD:
 		unmap(s, e->address);

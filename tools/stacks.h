@@ -29,6 +29,7 @@ struct stacks_object {
 	char *path;			/* empty: the program itself */
 	unsigned char build_id[LOG_BUILD_ID_MOST];
 	uint32_t build_id_bytes;
+	uint64_t imprint;		/* 0: unknown */
 };
 
 /* A call, somewhere in the code. */

@@ -232,6 +232,7 @@ static bool
 is_key(const struct symbols_object *a, const struct symbols_object *b)
 {
 	return a->build_id_bytes == b->build_id_bytes
+	    && a->imprint == b->imprint
 	    && (!b->build_id_bytes
 	    || !memcmp(a->build_id, b->build_id, b->build_id_bytes))
 	    && !strcmp(a->path, b->path ? b->path : "");

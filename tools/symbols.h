@@ -13,7 +13,8 @@ struct symbols;
 struct symbols_object {
 	const char *path;
 	const unsigned char *build_id;
-	unsigned build_id_bytes;	/* 0: it has none */
+	unsigned build_id_bytes;	/* 0: it has none, but maybe an */
+	uint64_t imprint;		/* of log/imprint.h; 0: unknown */
 };
 
 /* NULL and 0: unknown.  Strings live until symbols_close. */

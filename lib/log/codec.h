@@ -70,7 +70,8 @@ enum log_kind {
 	LOG_X_UNLOAD = 19 << 2,	/* address: that object is gone */
 	LOG_X_TOOK = 20 << 2,	/* how long: of the nearest call before it in
 				 * this slot whose time is not known yet */
-	LOG_X_KINDS = 21 << 2
+	LOG_X_IMPRINT = 21 << 2,/* of that object, which has no build id */
+	LOG_X_KINDS = 22 << 2
 };
 
 /* Addresses in long forms are steps in bytes from 16 times the last one. */
@@ -107,7 +108,8 @@ struct log_event {
 	enum log_call call;
 	uint64_t ticks;
 	uint64_t address;	/* also LOG_X_RESIZE: the block that moves */
-	uint64_t old;		/* realloc, map: where it was */
+	uint64_t old;		/* realloc, map: where it was; the bias of an
+				 * object; the sum that is its imprint */
 	uint64_t size;		/* requested; of a mapping */
 	uint64_t old_size;	/* of a mapping */
 	uint64_t usable;

@@ -237,7 +237,6 @@ log_get_text(const unsigned char *at, const unsigned char *end,
 	e->text_bytes = (uint32_t)(end - at);
 }
 
-/* The bias is in e->old. */
 static inline bool
 log_get_object(const unsigned char *at, const unsigned char *end,
     struct log_event *e)
@@ -280,14 +279,11 @@ log_get_body(struct log_reader *r, const unsigned char *at,
 		    : LOG_CALL_REALLOC;
 		return log_get_address(r, &at, end, &e->address);
 	case LOG_X_REALLOC:
-		e->call = LOG_CALL_REALLOC;
-		return log_get_address(r, &at, end, &e->old)
-		    && log_get_address(r, &at, end, &e->address)
-		    && log_get_size(&at, end, e)
-		    && log_get_stack(&at, end, e);
 	case LOG_X_RESIZED:
 		e->call = LOG_CALL_REALLOC;
-		return log_get_address(r, &at, end, &e->address)
+		return (e->kind == LOG_X_RESIZED
+		    || log_get_address(r, &at, end, &e->old))
+		    && log_get_address(r, &at, end, &e->address)
 		    && log_get_size(&at, end, e)
 		    && log_get_stack(&at, end, e);
 	case LOG_X_FAILED:
@@ -315,6 +311,8 @@ log_get_body(struct log_reader *r, const unsigned char *at,
 		return log_get_object(at, end, e);
 	case LOG_X_UNLOAD:
 		return log_get_uint(&at, end, &e->address);
+	case LOG_X_IMPRINT:
+		return log_get_uint(&at, end, &e->old);
 	case LOG_X_TOOK:
 		return log_get_uint(&at, end, &e->took);
 	case LOG_X_NESTED:

@@ -13,6 +13,7 @@
 #include "chunk.h"
 #include "file.h"
 #include "frame.h"
+#include "log/imprint.h"
 #include "unwind.h"
 
 enum {
@@ -160,17 +161,55 @@ read_notes(struct log_object *log, const char *at, const char *end)
 	return false;
 }
 
-static void
-read_headers(struct log_object *log, uintptr_t bias, const ElfW(Phdr) *p,
-    size_t count)
-{
-	for (size_t i = 0; i < count; i++) {
-		const char *at = (const char *)bias + p[i].p_vaddr;
+/* Program headers, as they are mapped. */
+struct headers {
+	uintptr_t bias;
+	const ElfW(Phdr) *list;
+	size_t count;
+};
 
-		if (p[i].p_type == PT_NOTE
-		    && read_notes(log, at, at + p[i].p_memsz))
+static void
+find_build_id(struct log_object *log, const struct headers *h)
+{
+	for (size_t i = 0; i < h->count; i++) {
+		const ElfW(Phdr) *p = &h->list[i];
+		const char *at = (const char *)h->bias + p->p_vaddr;
+
+		if (p->p_type == PT_NOTE
+		    && read_notes(log, at, at + p->p_memsz))
 			return;
 	}
+}
+
+static struct log_part
+part_of(const struct headers *h, uint64_t address, uint64_t end)
+{
+	return (struct log_part){ (const void *)(h->bias + (uintptr_t)address),
+	    address, address < end ? end - address : 0 };
+}
+
+static uint64_t
+imprint_of(const struct headers *h)
+{
+	uint64_t behind = (uintptr_t)(h->list + h->count) - h->bias;
+	struct log_imprint found = { 0 };
+
+	for (size_t i = 0; i < h->count; i++) {
+		const ElfW(Phdr) *p = &h->list[i];
+		uint64_t end = p->p_vaddr + p->p_filesz;
+
+		if (p->p_type == PT_GNU_EH_FRAME)
+			found.table = part_of(h, p->p_vaddr, end);
+		if (p->p_type != PT_LOAD)
+			continue;
+		if (!found.sum && behind - p->p_vaddr < p->p_filesz
+		    && !(p->p_flags & PF_W)) {
+			found.head = part_of(h, behind, end);
+			found.code = p->p_flags & PF_X;
+		}
+		log_imprint_segment(&found, p->p_vaddr, p->p_memsz);
+	}
+	return h->count ? log_imprint_sum(&found) : 0;
 }
 
 /* The program itself, which has no name. */
@@ -183,21 +222,23 @@ is_program(const struct object *o)
 /* Its program headers lie behind its first bytes, which are mapped.  The
  * program may have gaps between its segments, and then they are not where
  * this one begins; but the kernel tells where. */
-static void
-find_build_id(struct log_object *log, const struct object *o)
+static struct headers
+headers_of(const struct object *o)
 {
 	const ElfW(Ehdr) *elf = (const void *)o->start;
+	struct headers h = { o->bias, NULL, 0 };
 
 	if (memcmp(elf->e_ident, ELFMAG, SELFMAG) != 0) {
 		if (is_program(o))
-			read_headers(log, o->bias,
+			return (struct headers){ o->bias,
 			    (const void *)getauxval(AT_PHDR),
-			    getauxval(AT_PHNUM));
+			    getauxval(AT_PHNUM) };
 	} else if (elf->e_phoff + elf->e_phnum * sizeof(ElfW(Phdr))
 	    <= LOG_PAGE) {
-		read_headers(log, o->bias,
-		    (const void *)(o->start + elf->e_phoff), elf->e_phnum);
+		h.list = (const void *)(o->start + elf->e_phoff);
+		h.count = elf->e_phnum;
 	}
+	return h;
 }
 
 static bool
@@ -266,14 +307,25 @@ add_folder(struct record *r)
 }
 
 static void
+put_imprint(struct hh_stream *s, uint64_t sum)
+{
+	struct log_long l;
+
+	log_long_begin(&l, LOG_X_IMPRINT, 0);
+	log_long_uint(&l, sum);
+	hh_chunk_put_long(s, &l, 0);
+}
+
+static void
 put_object(struct hh_stream *s, const struct object *o)
 {
+	struct headers headers = headers_of(o);
 	struct log_object log = { o->bias, o->start, o->end - o->start,
 	    NULL, 0 };
 	struct record r = { .s = s, .dt = hh_stream_since(s) };
 	const char *name = name_of(o);
 
-	find_build_id(&log, o);
+	find_build_id(&log, &headers);
 	log_long_object(&r.l, &log, "", 0, r.dt);
 	if (strstr(name, "linux-vdso") || strstr(name, "linux-gate")) {
 		add(&r, "[vdso]");
@@ -283,6 +335,8 @@ put_object(struct hh_stream *s, const struct object *o)
 		add(&r, name);
 	}
 	put(&r);
+	if (!log.build_id_bytes)
+		put_imprint(s, imprint_of(&headers));
 }
 
 static bool

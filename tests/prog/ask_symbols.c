@@ -68,7 +68,7 @@ main(int argc, char **argv)
 	while (scanf("%4095s %128s %31s%*[^\n]", path, id, address) == 3) {
 		const struct symbols_object object = {
 			strcmp(path, "-") ? path : NULL,
-			bytes, bytes_of(id, bytes, sizeof bytes),
+			bytes, bytes_of(id, bytes, sizeof bytes), 0,
 		};
 
 		answer(s, &object, address);
