@@ -31,6 +31,7 @@ const struct diff_total diff_totals[] = {
 struct keyed {
 	char *key;
 	const struct profile_site *site;
+	struct diff_site *of;		/* NULL, or all that are the same */
 	bool now;
 };
 
@@ -51,23 +52,25 @@ is_same_build(const struct profile_object *o, const struct profile *other)
 /* The program may be called otherwise, and so may folders. */
 static void
 put_key(FILE *to, const struct profile *p, const struct profile *other,
-    const struct profile_frame *f)
+    const struct profile_frame *f, bool loose)
 {
 	const struct profile_object *o = f->call->object;
 	const char *path = o && o->path ? o->path : "?";
+	char *cut = loose && f->function ? names_loose(f->function) : NULL;
 
 	if (p->exe && !strcmp(path, p->exe))
 		path = "";
 	fprintf(to, "%s\n%s\n%s\n", names_last(path),
 	    f->file ? names_last(f->file) : "",
-	    f->function ? f->function : "");
+	    cut ? cut : f->function ? f->function : "");
+	free(cut);
 	if (!f->function && o && is_same_build(o, other))
 		fprintf(to, "%" PRIx64 "\n", f->call->address);
 }
 
 static char *
 key_of(const struct profile *p, const struct profile *other,
-    const struct profile_site *site)
+    const struct profile_site *site, bool loose)
 {
 	char *key = NULL;
 	size_t bytes;
@@ -76,7 +79,7 @@ key_of(const struct profile *p, const struct profile *other,
 	if (!to)
 		room_none();
 	for (unsigned i = 0; i < site->depth; i++)
-		put_key(to, p, other, site->stack[i]);
+		put_key(to, p, other, site->stack[i], loose);
 	if (fclose(to))
 		room_none();
 	return key;
@@ -88,7 +91,8 @@ key_sites(struct keyed *to, const struct profile *p,
 {
 	for (size_t i = 0; i < p->site_count; i++)
 		to[i] = (struct keyed){
-			key_of(p, other, p->sites + i), p->sites + i, now,
+			key_of(p, other, p->sites + i, false), p->sites + i,
+			NULL, now,
 		};
 	return p->site_count;
 }
@@ -142,6 +146,61 @@ match(struct diff *d, struct keyed *list, size_t count)
 	}
 }
 
+/* The first becomes all of them, and the others nothing. */
+static void
+merge(struct keyed *first, const struct keyed *end)
+{
+	struct diff_site *to = first->of;
+
+	for (const struct keyed *k = first + 1; k < end; k++) {
+		add(&to->now, &k->of->now);
+		add(&to->before, &k->of->before);
+		k->of->is_new = k->of->is_gone = true;
+	}
+	to->is_new = to->is_gone = false;
+}
+
+static void
+merge_groups(struct keyed *list, size_t count)
+{
+	for (size_t i = 0, end; i < count; i = end) {
+		for (end = i + 1; end < count
+		    && !strcmp(list[i].key, list[end].key);)
+			end++;
+		if (list[i].now && !list[end - 1].now)
+			merge(list + i, list + end);
+	}
+}
+
+/* A compiler may call a function otherwise once it is inlined. */
+static void
+match_loosely(struct diff *d)
+{
+	struct keyed *list = room_new(d->site_count, sizeof *list);
+	size_t n = 0, kept = 0;
+
+	for (size_t i = 0; i < d->site_count; i++) {
+		struct diff_site *s = d->sites + i;
+		const struct profile *p = s->is_gone ? d->before : d->now;
+		const struct profile *other = s->is_gone ? d->now : d->before;
+
+		if (s->is_new || s->is_gone)
+			list[n++] = (struct keyed){
+				key_of(p, other, s->shown, true), s->shown, s,
+				s->is_new,
+			};
+	}
+	qsort(list, n, sizeof *list, by_key);
+	merge_groups(list, n);
+	while (n)
+		free(list[--n].key);
+	free(list);
+	for (size_t i = 0; i < d->site_count; i++)
+		if (!d->sites[i].is_new || !d->sites[i].is_gone)
+			d->sites[kept++] = d->sites[i];
+	d->site_count = kept;
+}
+
 static uint64_t
 change_of(const struct diff_site *s, const struct order_column *c)
 {
@@ -178,6 +237,7 @@ compare_sites(struct diff *d, const struct order *order)
 	n = key_sites(list, d->now, d->before, true);
 	n += key_sites(list + n, d->before, d->now, false);
 	match(d, list, n);
+	match_loosely(d);
 	while (n)
 		free(list[--n].key);
 	free(list);

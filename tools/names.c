@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "names.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "room.h"
@@ -54,6 +55,39 @@ own_name(const char *function)
 	return name;
 }
 
+char *
+names_loose(const char *function)
+{
+	const char *c = own_name(function);
+	char *loose = room_text(c, SIZE_MAX), *to = loose;
+	unsigned deep = 0;
+
+	while (*c && (*c != '(' || deep || begins(c, "(anonymous"))) {
+		if (*c == '#') {
+			c += strspn(c, "#0123456789");
+			continue;
+		}
+		if (strchr("<({", *c))
+			deep++;
+		if (strchr(">)}", *c) && deep)
+			deep--;
+		*to++ = *c++;
+	}
+	*to = '\0';
+	return loose;
+}
+
+static bool
+is_loosely(const char *function, const char *name)
+{
+	char *a = names_loose(function), *b = names_loose(name);
+	bool same = !strcmp(a, b);
+
+	free(a);
+	free(b);
+	return same;
+}
+
 bool
 names_is(const char *function, const char *name)
 {
@@ -62,6 +96,8 @@ names_is(const char *function, const char *name)
 
 	if (!strcmp(function, name))
 		return true;
+	if (strstr(function, "{lambda"))
+		return is_loosely(function, name);
 	return !strncmp(own, name, n)
 	    && (!own[n] || own[n] == '(' || own[n] == '<');
 }

@@ -13,6 +13,7 @@
 
 #include "room.h"
 #include "spans.h"
+#include "spelling.h"
 
 enum {
 	DEEPEST = 512,		/* levels of a tree; compilers stay below 100 */
@@ -39,6 +40,7 @@ struct scopes {
 	Dwarf_Addr bias;
 	struct spans spans;	/* of struct unit */
 	struct unit *first;
+	struct spelling *spelling;
 };
 
 /* Compilers leave functions that the linker has thrown away at address 0,
@@ -62,6 +64,7 @@ scopes_open(Dwarf *dwarf, Dwarf_Addr bias)
 	Dwarf_Die die;
 
 	*s = (struct scopes){ .dwarf = dwarf, .bias = bias };
+	s->spelling = spelling_new();
 	while (!dwarf_get_units(dwarf, cu, &cu, NULL, NULL, &die, NULL)) {
 		struct unit *u = room_new(1, sizeof *u);
 
@@ -98,6 +101,7 @@ scopes_close(struct scopes *s)
 		unit_free(u);
 	}
 	spans_free(&s->spans);
+	spelling_free(s->spelling);
 	free(s);
 }
 
@@ -187,10 +191,10 @@ enter(Dwarf_Die *scope, Dwarf_Addr pc)
 }
 
 static const char *
-name_of(Dwarf_Die *die)
+name_of(struct scopes *s, Dwarf_Die *die)
 {
 	static const unsigned names[] = {
-		DW_AT_linkage_name, DW_AT_MIPS_linkage_name, DW_AT_name,
+		DW_AT_linkage_name, DW_AT_MIPS_linkage_name,
 	};
 	const char *name = NULL;
 	Dwarf_Attribute attr;
@@ -198,7 +202,10 @@ name_of(Dwarf_Die *die)
 	for (size_t i = 0; !name && i < sizeof names / sizeof *names; i++)
 		name = dwarf_formstring(dwarf_attr_integrate(die, names[i],
 		    &attr));
-	return name;
+	if (!name)
+		name = spelling_of(s->spelling, die);
+	return name ? name : dwarf_formstring(dwarf_attr_integrate(die,
+	    DW_AT_name, &attr));
 }
 
 static unsigned
@@ -268,7 +275,7 @@ scopes_find(struct scopes *s, uint64_t address, struct symbols_frame *frames,
 			frames[count] = (struct symbols_frame){ 0 };
 			set_caller(&frames[count], u, die + 1);
 		}
-		frames[count].function = name_of(die);
+		frames[count].function = name_of(s, die);
 	}
 	return depth || !frames[0].file ? depth : 1;
 }
