@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "names.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -151,12 +152,16 @@ find(struct symbols *symbols, struct profile_call *c,
 		o ? o->path : NULL, o ? o->build_id : NULL,
 		o ? o->build_id_bytes : 0, o ? o->imprint : 0,
 	};
+	unsigned count;
 
 	found[0] = (struct symbols_frame){ 0 };
 	if (!symbols || !o || !o->path)
 		return 1;
 	c->object->complaint = symbols_complaint(symbols, &key);
-	return symbols_find(symbols, &key, c->address, found, INLINED_MOST);
+	count = symbols_find(symbols, &key, c->address, found, INLINED_MOST);
+	c->object->missed = symbols_missed(symbols, &key,
+	    &c->object->missed_more);
+	return count;
 }
 
 static void
@@ -217,6 +222,31 @@ is_slow(const struct profile *p, uint32_t frame)
 	return false;
 }
 
+/* Where an inlined function is not known, the one around it has its place:
+ * that would be believed. */
+static void
+note_missed(struct profile *p)
+{
+	for (size_t i = 0; i < p->object_count; i++) {
+		const struct profile_object *o = p->objects + i;
+		struct profile_texts *to = &p->problems;
+		char more[40] = "";
+
+		if (!o->missed)
+			continue;
+		if (o->missed_more)
+			snprintf(more, sizeof more, " and %u more like it",
+			    o->missed_more);
+		to->list = room_grow(to->list, to->count + 1,
+		    sizeof *to->list);
+		if (asprintf(&to->list[to->count++], "%s: %s%s %s missing: "
+		    "what is inlined there is shown as the function around it",
+		    names_last(o->path), o->missed, more,
+		    o->missed_more ? "are" : "is") < 0)
+			room_none();
+	}
+}
+
 void
 names_give(struct profile *p, struct symbols *symbols, size_t count)
 {
@@ -225,6 +255,7 @@ names_give(struct profile *p, struct symbols *symbols, size_t count)
 		    || p->sites[i].growth > 0
 		    || is_slow(p, p->sites[i].frame)))
 			name_site(p, symbols, p->sites + i);
+	note_missed(p);
 }
 
 unsigned

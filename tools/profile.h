@@ -67,6 +67,8 @@ struct profile_object {
 	unsigned build_id_bytes;
 	uint64_t imprint;	/* where there is no build id; 0: unknown */
 	const char *complaint;	/* why names or lines are missing; NULL */
+	const char *missed;	/* a .dwo that is missing; NULL: none, */
+	unsigned missed_more;	/* and how many more */
 };
 
 struct profile_call;

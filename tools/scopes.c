@@ -41,6 +41,8 @@ struct scopes {
 	struct spans spans;	/* of struct unit */
 	struct unit *first;
 	struct spelling *spelling;
+	const char *missed;	/* the first .dwo that was not found */
+	unsigned missed_more;
 };
 
 /* Compilers leave functions that the linker has thrown away at address 0,
@@ -136,19 +138,45 @@ walk(struct unit *u, Dwarf_Die *parent, unsigned deep)
 	} while (!dwarf_siblingof(&die, &die));
 }
 
+static void
+miss(struct scopes *s, struct unit *u)
+{
+	Dwarf_Attribute attr;
+	const char *name = dwarf_formstring(dwarf_attr(&u->die,
+	    DW_AT_dwo_name, &attr));
+
+	if (!name)
+		name = dwarf_formstring(dwarf_attr(&u->die,
+		    DW_AT_GNU_dwo_name, &attr));
+	if (s->missed)
+		s->missed_more++;
+	else
+		s->missed = name;
+}
+
+/* Where the tree of U is. */
+static void
+find_tree(struct scopes *s, struct unit *u)
+{
+	uint8_t type;
+
+	if (!dwarf_cu_info(u->die.cu, NULL, &type, NULL, &u->tree, NULL, NULL,
+	    NULL) && type == DW_UT_skeleton) {
+		if (dwarf_tag(&u->tree))
+			return;
+		miss(s, u);
+	}
+	u->tree = u->die;
+}
+
 static Dwarf_Die *
-function_at(struct unit *u, Dwarf_Addr pc)
+function_at(struct scopes *s, struct unit *u, Dwarf_Addr pc)
 {
 	struct function *f;
 
 	if (!u->walked) {
-		uint8_t type;
-
 		u->walked = true;
-		if (dwarf_cu_info(u->die.cu, NULL, &type, NULL, &u->tree,
-		    NULL, NULL, NULL) || type != DW_UT_skeleton
-		    || !dwarf_tag(&u->tree))
-			u->tree = u->die;
+		find_tree(s, u);
 		walk(u, &u->tree, 0);
 	}
 	f = spans_find(&u->functions, pc);
@@ -254,7 +282,7 @@ scopes_find(struct scopes *s, uint64_t address, struct symbols_frame *frames,
 {
 	Dwarf_Addr pc = address - s->bias;
 	struct unit *u = spans_find(&s->spans, pc);
-	Dwarf_Die *function = u ? function_at(u, pc) : NULL;
+	Dwarf_Die *function = u ? function_at(s, u, pc) : NULL;
 	Dwarf_Die chain[INLINED_MOST], scope;
 	unsigned depth = 0, count = 0;
 
@@ -278,4 +306,11 @@ scopes_find(struct scopes *s, uint64_t address, struct symbols_frame *frames,
 		frames[count].function = name_of(s, die);
 	}
 	return depth || !frames[0].file ? depth : 1;
+}
+
+const char *
+scopes_missed(const struct scopes *s, unsigned *more)
+{
+	*more = s->missed_more;
+	return s->missed;
 }

@@ -18,4 +18,8 @@ void scopes_close(struct scopes *s);
 unsigned scopes_find(struct scopes *s, uint64_t address,
     struct symbols_frame *frames, unsigned most);
 
+/* A .dwo file that is missing and has functions that were asked for, and how
+ * many MORE such there are; NULL: none. */
+const char *scopes_missed(const struct scopes *s, unsigned *more);
+
 #endif

@@ -452,6 +452,16 @@ symbols_complaint(struct symbols *s, const struct symbols_object *object)
 	return o->complaint[0] ? o->complaint : NULL;
 }
 
+const char *
+symbols_missed(struct symbols *s, const struct symbols_object *object,
+    unsigned *more)
+{
+	const struct object *o = object_of(s, object);
+
+	*more = 0;
+	return o->scopes ? scopes_missed(o->scopes, more) : NULL;
+}
+
 void
 symbols_files(struct symbols *s, const struct symbols_object *object,
     const char **file, const char **debug)

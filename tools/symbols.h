@@ -41,6 +41,12 @@ unsigned symbols_find(struct symbols *s, const struct symbols_object *object,
 const char *symbols_complaint(struct symbols *s,
     const struct symbols_object *object);
 
+/* A .dwo file that is missing and has functions of OBJECT that were asked
+ * for, so that inlined ones are not known, and how many MORE such there are;
+ * NULL: none. */
+const char *symbols_missed(struct symbols *s,
+    const struct symbols_object *object, unsigned *more);
+
 /* The files that answer for OBJECT: to take them elsewhere, FILE goes to
  * .build-id/ab/cdef and DEBUG to .build-id/ab/cdef.debug below a folder that
  * is a debug path there.  NULL: none. */

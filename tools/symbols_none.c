@@ -62,3 +62,13 @@ symbols_shared(struct symbols *s, const struct symbols_object *object,
 	(void)bytes;
 	return NULL;
 }
+
+const char *
+symbols_missed(struct symbols *s, const struct symbols_object *object,
+    unsigned *more)
+{
+	(void)s;
+	(void)object;
+	*more = 0;
+	return NULL;
+}
