@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "names.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,7 +51,7 @@ own_name(const char *function)
 			name = c + 1;
 		if (*c == '<' || *c == '(')
 			deep++;
-		if ((*c == '>' || *c == ')') && deep)
+		if ((*c == '>' || *c == ')') && deep && c[-1] != '-')
 			deep--;
 	}
 	return name;
@@ -122,21 +123,71 @@ is_wrapper(const char *function)
 	return false;
 }
 
+/* What is in these crates of Rust allocates for those who call it. */
+static const char *const crates[] = {
+	"alloc::", "core::", "hashbrown::", "std::", NULL
+};
+
+/* Of a type: none of its crates is another.  Only std can give functions to a
+ * type that is nobody's. */
+static bool
+is_of_std(const char *type, const char *end)
+{
+	const char *name = type;
+
+	for (; name < end && !begins(name, "::"); name++)
+		if (!isalnum((unsigned char)*name) && *name != '_')
+			type = name + 1;
+	return name >= end || begins_with_any(type, crates);
+}
+
+/* <TYPE>::function, or <TYPE as TRAIT>::function. */
+static bool
+is_rust_plumbing(const char *function)
+{
+	static const char *const own[] = { "alloc::", "hashbrown::", NULL };
+	const char *end = function, *trait = NULL;
+	unsigned deep = 0;
+
+	if (*function != '<')
+		return false;
+	do {
+		deep += *end == '<';
+		deep -= *end == '>' && end[-1] != '-';
+		if (deep == 1 && begins(end, " as "))
+			trait = end + 4;
+	} while (deep && *++end);
+	if (!begins(end, ">::"))
+		return false;
+	if (trait && begins_with_any(trait, own))
+		return true;
+	/* A trait within a function of a type. */
+	if (trait && *trait == '<')
+		return is_of_std(trait + 1, trait + strcspn(trait, ">"));
+	return (!trait || begins_with_any(trait, crates))
+	    && is_of_std(function + 1, trait ? trait - 4 : end);
+}
+
 bool
 names_is_plumbing(const char *function, const struct profile_object *object)
 {
 	static const char *const names[] = {
-		"operator new", "std::", "__gnu_cxx::",	/* C++ */
-		"alloc::", "<alloc::", "core::", "<core::",	/* Rust */
-		"hashbrown::", "<hashbrown::", "__rust_", "__rdl_", "__rg_",
-		NULL
+		"operator new", "__gnu_cxx::",			/* C++ */
+		"__rust_", "__rdl_", "__rg_", "__rustc::",	/* Rust */
+		"_gfortran_", "_gfortrani_", "_FortranA",	/* Fortran */
+		"for_alloc",
+		"__gnat_", "system__", "ada__", "gnat__",	/* Ada */
+		"interfaces__", NULL
 	};
 	static const char *const files[] = {
 		"libc.so", "libc-", "libc.musl-", "ld-", "libpthread",
-		"libstdc++.so", "libc++", "libgcc_s.so", NULL
+		"libstdc++.so", "libc++", "libgcc_s.so", "libstd-",
+		"libgfortran.so", "libquadmath.so", "libFortranRuntime",
+		"libifcore", "libgnat-", "libgnat.so", "libgnarl", NULL
 	};
 
-	if (function && (is_wrapper(function)
+	if (function && (is_wrapper(function) || is_rust_plumbing(function)
+	    || begins_with_any(own_name(function), crates)
 	    || begins_with_any(own_name(function), names)))
 		return true;
 	return object && object->path

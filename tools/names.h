@@ -18,7 +18,8 @@ void names_give(struct profile *p, struct symbols *symbols, size_t count);
 unsigned names_headline(const struct profile_site *site);
 
 /* Whether a function of OBJECT allocates for its caller: of the C and C++
- * libraries, and what they or Rust's have inlined elsewhere.  Both may be
+ * libraries, those of Rust, Fortran and Ada, and what they have inlined
+ * elsewhere.  Both may be
  * NULL. */
 bool names_is_plumbing(const char *function,
     const struct profile_object *object);
