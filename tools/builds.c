@@ -84,7 +84,7 @@ imprint_of(Elf *elf)
 		if (p.p_type != PT_LOAD)
 			continue;
 		if (!found.sum && behind < p.p_filesz
-		    && !(p.p_flags & PF_W)) {
+		    && (p.p_flags & (PF_R | PF_W)) == PF_R) {
 			found.head = part_of(elf, p.p_offset + behind,
 			    p.p_vaddr + behind, p.p_filesz - behind);
 			found.code = p.p_flags & PF_X;

@@ -10,10 +10,10 @@
 #include <sys/auxv.h>
 
 #include "../interpose/sys.h"
+#include "../log/imprint.h"
 #include "chunk.h"
 #include "file.h"
 #include "frame.h"
-#include "log/imprint.h"
 #include "unwind.h"
 
 enum {
@@ -203,7 +203,7 @@ imprint_of(const struct headers *h)
 		if (p->p_type != PT_LOAD)
 			continue;
 		if (!found.sum && behind - p->p_vaddr < p->p_filesz
-		    && !(p->p_flags & PF_W)) {
+		    && (p->p_flags & (PF_R | PF_W)) == PF_R) {
 			found.head = part_of(h, behind, end);
 			found.code = p->p_flags & PF_X;
 		}
