@@ -13,8 +13,19 @@
 static bool
 is_same(const struct profile_object *a, const struct profile_object *b)
 {
-	return a == b || (!strcmp(a->path, b->path)
-	    && !strcmp(a->complaint, b->complaint));
+	return !strcmp(a->path, b->path) && !strcmp(a->complaint, b->complaint);
+}
+
+static bool
+has(const struct complaints *c, const struct profile_object *o)
+{
+	for (size_t i = 0; i < c->count; i++)
+		if (c->list[i] == o)
+			return true;
+	for (size_t i = 0; i < c->count; i++)
+		if (is_same(c->list[i], o))
+			return true;
+	return false;
 }
 
 void
@@ -22,11 +33,8 @@ complaints_add(struct complaints *c, const struct profile_frame *f)
 {
 	const struct profile_object *o = f->call->object;
 
-	if (f->line || !o || !o->complaint)
+	if (f->line || !o || !o->complaint || has(c, o))
 		return;
-	for (size_t i = 0; i < c->count; i++)
-		if (is_same(c->list[i], o))
-			return;
 	c->list = room_grow(c->list, c->count + 1, sizeof *c->list);
 	c->list[c->count++] = o;
 }
