@@ -107,6 +107,13 @@ rt_heap_lock_slowly(void)
 	return true;
 }
 
+void
+rt_heap_fault_twice(const void *block)
+{
+	rt_heap.tlsf.fault = TLSF_TWICE;
+	rt_heap.tlsf.fault_at = block;
+}
+
 static _Noreturn void
 stop(enum tlsf_fault fault, const void *block)
 {
@@ -188,6 +195,7 @@ take_locked(unsigned label, size_t size)
 
 	if (!block && rt_heap.depot.bytes[label])
 		block = tlsf_take(&rt_heap.tlsf, unkept(label), size);
+	rt_heap_hand_out(&rt_mine->cache, block);
 	rt_heap.takes += block != NULL;
 	return block;
 }
@@ -348,6 +356,7 @@ take_elsewhere_locked(const void *block, size_t size)
 {
 	void *moved = rt_heap_fresh_locked(label_of_moved(block, size), size);
 
+	rt_heap_hand_out(&rt_mine->cache, moved);
 	rt_heap.takes += moved != NULL;
 	return moved;
 }
@@ -373,6 +382,7 @@ slide_locked(void *block, size_t size)
 
 	if (!slid)
 		return NULL;
+	rt_heap_hand_out(&rt_mine->cache, slid);
 	if (rt_settings.thread_cache)
 		tlsf_header(slid)->label = (uint8_t)tlsf_label_resized(
 		    tlsf_header(slid)->label, tlsf_units(slid));

@@ -142,6 +142,7 @@ void rt_heap_watch(void);
 void *rt_heap_none(void);
 
 /* What is seldom. */
+void rt_heap_fault_twice(const void *block);
 bool rt_heap_lock_slowly(void);
 void rt_heap_unlock_slowly(void);
 void *rt_heap_take_exhausted(unsigned label, size_t size);
@@ -168,6 +169,16 @@ rt_heap_unlock_quickly(void)
 {
 	rt_heap.within = false;
 	rt_unlock(&rt_locks->heap);
+}
+
+/* The program gets BLOCK, or NULL, in the thread whose cache is C.  If it was
+ * freed there last, and so not looked at since, it was freed twice: that is
+ * said when the lock is free. */
+RT_INLINE void
+rt_heap_hand_out(const struct tlsf_cache *c, const void *block)
+{
+	if (__builtin_expect(block == c->pending, 0) && block)
+		rt_heap_fault_twice(block);
 }
 
 /* A block for LABEL past all caches: as big as those in them, or of SIZE. */

@@ -204,7 +204,9 @@ void tlsf_depot_init(struct tlsf_depot *d);
 void tlsf_depot_bound(struct tlsf_depot *d, uint64_t most, uint64_t each,
     uint64_t shared);
 
-/* A block that serves LABEL, marked as used; NULL when none is kept. */
+/* A block that serves LABEL, marked as used; NULL when none is kept, or what
+ * comes next was freed again last: whoever gets that would lose it when it is
+ * looked at. */
 static inline void *
 tlsf_cache_get(struct tlsf_cache *c, unsigned label)
 {
@@ -214,11 +216,13 @@ tlsf_cache_get(struct tlsf_cache *c, unsigned label)
 
 	if (__builtin_expect(top == m->first, 0))
 		return NULL;
-	m->top = (uint16_t)--top;
-	c->gets++;
-	block = c->slots[top];
+	block = c->slots[--top];
 	if (!block)
 		__builtin_unreachable();
+	if (__builtin_expect(block == c->pending, 0))
+		return NULL;
+	m->top = (uint16_t)top;
+	c->gets++;
 	tlsf_set(block, TLSF_USED);
 	return block;
 }

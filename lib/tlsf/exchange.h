@@ -80,7 +80,8 @@ exchange_take(struct tlsf_cache *c, struct tlsf_depot *d, struct tlsf *t,
 	const struct tlsf_magazine *shared = &d->cache.magazines[label];
 
 	/* It need not be empty: who could not enter, since it was closed or a
-	 * handler came between, is here too.  Slots go in pairs. */
+	 * handler came between, is here too; and whose next was freed twice,
+	 * which the next free sees.  Slots go in pairs. */
 	if (c->granted > d->each && m->top == m->first)
 		take_back(c, d, label, (unsigned)(m->end - m->first));
 	if (shared->top != shared->first)

@@ -109,6 +109,31 @@ twice(char *b)
 	free(b);
 }
 
+/* The second time it is handed out again before anybody looks at it. */
+static void
+twice_and_taken(char *b)
+{
+	free(b);
+	free_all_but(b);
+	free(b);
+	for (int i = 0; i < MANY; i++)
+		blocks[i] = malloc(size);
+}
+
+/* As a block that moves there. */
+static void
+twice_and_moved_to(char *b)
+{
+	void *other = malloc(10);
+
+	free(b);
+	free_all_but(b);
+	free(b);
+	for (int i = 0; i < MANY; i++)
+		blocks[i] = realloc(malloc(10), size);
+	free(other);
+}
+
 static void
 twice_later(char *b)
 {
@@ -189,6 +214,8 @@ static const struct {
 	{ "overflow_16", overflow_16 },
 	{ "overflow_own", overflow_own },
 	{ "twice", twice },
+	{ "twice_and_taken", twice_and_taken },
+	{ "twice_and_moved_to", twice_and_moved_to },
 	{ "twice_later", twice_later },
 	{ "twice_elsewhere", twice_elsewhere },
 	{ "twice_from_elsewhere", twice_from_elsewhere },
