@@ -107,13 +107,6 @@ rt_heap_lock_slowly(void)
 	return true;
 }
 
-void
-rt_heap_fault_twice(const void *block)
-{
-	rt_heap.tlsf.fault = TLSF_TWICE;
-	rt_heap.tlsf.fault_at = block;
-}
-
 static _Noreturn void
 stop(enum tlsf_fault fault, const void *block)
 {

@@ -17,6 +17,12 @@ rt_heap_none(void)
 	return NULL;
 }
 
+void
+rt_heap_fault_twice(const void *block)
+{
+	blame(&rt_heap.tlsf, TLSF_TWICE, block);
+}
+
 static __attribute__((noinline)) void
 leave_slowly(void)
 {
