@@ -325,8 +325,10 @@ hh_sys_populate(void *at, size_t bytes)
 	do
 		r = CALL(madvise, at, bytes, MADV_POPULATE_WRITE, 0, 0, 0);
 	while (r == -EINTR);
-	if (r != -EINVAL)
+	if (r && r != -EINVAL)
 		return (int)r;
+	/* Touched as well: a hypervisor with page tables of its own makes its
+	 * entry then, at 10 us a page, and what is there costs little. */
 	touch((uintptr_t)at, (uintptr_t)at + bytes);
 	return 0;
 }

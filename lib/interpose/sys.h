@@ -59,7 +59,7 @@ int hh_sys_protect(void *at, size_t bytes, int prot);
 int hh_sys_lock(void *at, size_t bytes);
 int hh_sys_want_huge(void *at, size_t bytes);
 
-/* Every page of it is there and writable, by the kernel or by touching. */
+/* Every page of it is there and writable, and was touched.  0 or -errno. */
 int hh_sys_populate(void *at, size_t bytes);
 
 /* From now on a forked child finds zeros there.  False: kernel too old. */
