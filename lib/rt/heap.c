@@ -159,8 +159,7 @@ void
 rt_heap_bound(void)
 {
 	uint64_t all = rt_heap.tlsf.total / KEPT_PART;
-	uint64_t caches = rt_heap.caches * RT_THREAD_BYTES;
-	uint64_t most = all > caches ? all - caches : 0;
+	uint64_t most = all > rt_heap.own ? all - rt_heap.own : 0;
 	uint64_t each = most / 16 * THREADS_16THS
 	    / (rt_heap.caches ? rt_heap.caches : 1);
 
@@ -186,7 +185,7 @@ take_locked(unsigned label, size_t size)
 {
 	void *block = rt_heap_fresh_locked(label, size);
 
-	if (!block && rt_heap.depot.bytes[label])
+	if (!block && rt_heap.depot.pair[label])
 		block = tlsf_take(&rt_heap.tlsf, unkept(label), size);
 	rt_heap_hand_out(&rt_mine->cache, block);
 	rt_heap.takes += block != NULL;
@@ -424,7 +423,7 @@ add_threads(struct rt_totals *sum, const struct rt_thread *list)
 
 		sum->allocations += t->cache.gets;
 		sum->frees += kept.puts;
-		sum->kept += kept.bytes + tlsf_usable(t) + TLSF_OVERHEAD;
+		sum->kept += kept.bytes + rt_thread_bytes(t);
 	}
 }
 

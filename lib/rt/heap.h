@@ -30,8 +30,6 @@ struct rt_locks {
 				 * the kernel fills all this with zeros there */
 };
 
-enum { RT_LINE = 64 };		/* bytes of a cache line */
-
 struct rt_heap {
 	_Alignas(RT_LINE) struct tlsf tlsf;
 	_Alignas(RT_LINE) struct tlsf_depot depot;
@@ -44,7 +42,8 @@ struct rt_heap {
 				 * forks */
 	bool left_behind;	/* such a child is to see who is gone */
 	unsigned watched;	/* not 0: who lets go of it has more to do */
-	unsigned caches;		/* of threads */
+	unsigned caches;		/* of threads, */
+	uint64_t own;			/* and what these take themselves */
 	struct rt_thread *threads;	/* that have a cache */
 	struct rt_thread *orphans;	/* whose thread a fork left behind */
 	uint64_t growths;
@@ -185,7 +184,7 @@ rt_heap_hand_out(const struct tlsf_cache *c, const void *block)
 RT_INLINE void *
 rt_heap_fresh_locked(unsigned label, size_t size)
 {
-	uint32_t kept = rt_heap.depot.bytes[label];
+	uint32_t kept = rt_heap.depot.pair[label] / PAIR;
 
 	return tlsf_take(&rt_heap.tlsf, label,
 	    kept ? kept - TLSF_OVERHEAD : size);

@@ -105,7 +105,7 @@ void
 rt_record_meet(struct rt_thread *thread)
 {
 	thread->told = (struct rt_told){
-		.blocks = 1, .own = tlsf_usable(thread) + TLSF_OVERHEAD,
+		.blocks = 1, .own = rt_thread_bytes(thread),
 	};
 	add_told(&thread->told, 1);
 }

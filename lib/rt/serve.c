@@ -48,7 +48,7 @@ take_locked(unsigned label, size_t size)
 	struct tlsf_cache *c = &rt_mine->cache;
 	void *block;
 
-	if (!rt_heap.depot.bytes[label] || !tlsf_cache_enter_locked(c)) {
+	if (!rt_heap.depot.pair[label] || !tlsf_cache_enter_locked(c)) {
 		block = rt_heap_fresh_locked(label, size);
 	} else {
 		block = exchange_take(c, &rt_heap.depot, &rt_heap.tlsf, label);

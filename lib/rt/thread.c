@@ -8,9 +8,10 @@
 #include "heap.h"
 #include "record.h"
 
-/* What the caches take themselves is so small a part of the pool; threads that
- * come later have none. */
-enum { CACHES_PART = 32 };
+/* What caches take themselves is so small a part of the pool: the threads that
+ * come first have long ones, then short ones, and the last have none. */
+static const unsigned parts[] = { [CACHE_LONG] = 64, [CACHE_SHORT] = 32 };
+static size_t sizes[2];
 
 struct rt_thread rt_thread_new, rt_thread_none;
 _Thread_local struct rt_thread *rt_mine = &rt_thread_new;
@@ -45,9 +46,10 @@ discard_locked(struct rt_thread *thread)
 	rt_record_forget(thread);
 	rt_heap.takes += thread->cache.gets;
 	rt_heap.gives += tlsf_cache_kept(&thread->cache).puts;
+	rt_heap.own -= rt_thread_bytes(thread);
+	rt_heap.caches--;
 	unlink_locked(thread);
 	tlsf_free(&rt_heap.tlsf, thread);
-	rt_heap.caches--;
 	rt_heap_bound();
 }
 
@@ -82,45 +84,57 @@ end(void *mine)
 void
 rt_thread_start(void)
 {
+	for (int i = CACHE_SHORT; i <= CACHE_LONG; i++)
+		sizes[i] = offsetof(struct rt_thread, cache)
+		    + tlsf_cache_bytes((enum tlsf_length)i);
 	tlsf_cache_bar(&rt_thread_new.cache);
 	tlsf_cache_bar(&rt_thread_none.cache);
 	has_key = pthread_key_create(&key, end) == 0;
 }
 
-/* For one cache more, within what may be kept: for that others give what they
- * have. */
+/* Within what may be kept; for a short one others give what they have. */
 static bool
-has_room_locked(void)
+has_room_locked(enum tlsf_length length)
 {
 	const struct tlsf_depot *d = &rt_heap.depot;
+	size_t bytes = sizes[length] + TLSF_OVERHEAD;
 
-	if (rt_heap.caches
-	    >= rt_heap.tlsf.total / CACHES_PART / RT_THREAD_BYTES)
+	if (rt_heap.own + bytes > rt_heap.tlsf.total / parts[length])
 		return false;
-	if (d->granted + RT_THREAD_BYTES > d->most)
+	if (length == CACHE_SHORT && d->granted + bytes > d->most)
 		rt_drain_locked();
-	return d->granted + RT_THREAD_BYTES <= d->most;
+	return d->granted + bytes <= d->most;
 }
 
 static struct rt_thread *
-make_locked(void)
+make_locked(enum tlsf_length length)
+{
+	struct rt_thread *thread = NULL;
+
+	if (has_room_locked(length))
+		thread = tlsf_memalign(&rt_heap.tlsf, RT_LINE, sizes[length]);
+	if (!thread)
+		return NULL;
+	tlsf_cache_init(&thread->cache, length);
+	rt_record_meet(thread);
+	rt_heap.own += rt_thread_bytes(thread);
+	rt_heap.caches++;
+	rt_heap_bound();
+	return thread;
+}
+
+static struct rt_thread *
+find_locked(void)
 {
 	struct rt_thread *thread = rt_heap.orphans;
 
-	if (thread) {
-		unlink_locked(thread);
-		tlsf_cache_leave(&thread->cache);
-		tlsf_cache_open(&thread->cache);
-		return thread;
+	if (!thread) {
+		thread = make_locked(CACHE_LONG);
+		return thread ? thread : make_locked(CACHE_SHORT);
 	}
-	if (has_room_locked())
-		thread = tlsf_malloc(&rt_heap.tlsf, sizeof *thread);
-	if (!thread)
-		return NULL;
-	tlsf_cache_init(&thread->cache);
-	rt_record_meet(thread);
-	rt_heap.caches++;
-	rt_heap_bound();
+	unlink_locked(thread);
+	tlsf_cache_leave(&thread->cache);
+	tlsf_cache_open(&thread->cache);
 	return thread;
 }
 
@@ -134,7 +148,7 @@ rt_thread_begin(void)
 	/* A handler may have come before, and have begun. */
 	if (rt_mine == &rt_thread_new) {
 		if (has_key && rt_settings.thread_cache)
-			thread = make_locked();
+			thread = find_locked();
 		rt_mine = thread ? thread : &rt_thread_none;
 	}
 	if (thread)
@@ -149,6 +163,7 @@ rt_thread_abandon(void)
 {
 	rt_heap.threads = rt_heap.orphans = NULL;
 	rt_heap.caches = 0;
+	rt_heap.own = 0;
 	rt_mine = &rt_thread_none;
 	rt_settings.thread_cache = 0;
 	if (has_key)

@@ -15,15 +15,21 @@ struct rt_told {
 	uint64_t ticks;			/* when */
 };
 
+enum { RT_LINE = 64 };		/* bytes of a processor's cache line */
+
 struct rt_thread {
-	struct tlsf_cache cache;
 	struct rt_told told;
 	uint64_t drained;		/* how often it was emptied */
 	struct rt_thread *next, **from;	/* in rt_heap.threads, or .orphans */
+	_Alignas(RT_LINE) struct tlsf_cache cache; /* a short one's part */
 };
 
-/* What one takes of the pool. */
-enum { RT_THREAD_BYTES = sizeof(struct rt_thread) + TLSF_OVERHEAD };
+/* What T takes of the pool. */
+static inline size_t
+rt_thread_bytes(const struct rt_thread *t)
+{
+	return tlsf_usable(t) + TLSF_OVERHEAD;
+}
 
 /* Empty for ever: every call takes the slow path.  The one of threads that
  * have not called yet, the other of those that are to have none. */

@@ -53,28 +53,39 @@ bytes_of(unsigned label)
  * by side, on one cache line. */
 static const struct length {
 	unsigned last;		/* label */
-	unsigned slots, bytes;
+	struct { unsigned slots, bytes; } most[2];
 } lengths[] = {
-	{ 16, 160, 256 * 1024 },		/* 256 bytes */
-	{ 32, 96, 256 * 1024 },			/* 1 KiB */
-	{ LABEL_PLAIN - 1, 48, 256 * 1024 },
-	{ LABELS, 16, 64 * 1024 },		/* aligned */
+	{ 16, {{ 160, 256 << 10 }, { 256, 512 << 10 }}},	/* 256 bytes */
+	{ 32, {{ 96, 256 << 10 }, { 192, 512 << 10 }}},		/* 1 KiB */
+	{ LABEL_PLAIN - 1, {{ 48, 256 << 10 }, { 160, 512 << 10 }}},
+	{ LABELS, {{ 16, 64 << 10 }, { 64, 64 << 10 }}},	/* aligned */
 };
 
 static unsigned
-slots_of(unsigned label)
+slots_of(unsigned label, enum tlsf_length length)
 {
 	const struct length *l = lengths;
 	uint64_t slots;
 
 	while (label > l->last)
 		l++;
-	slots = l->bytes / bytes_of(label);
-	return slots < l->slots ? (unsigned)slots / PAIR * PAIR : l->slots;
+	slots = l->most[length].bytes / bytes_of(label);
+	return slots < l->most[length].slots ? (unsigned)slots / PAIR * PAIR
+	    : l->most[length].slots;
+}
+
+size_t
+tlsf_cache_bytes(enum tlsf_length length)
+{
+	unsigned slots = 0;
+
+	for (unsigned label = 2; label < LABEL_ALIGNED; label++)
+		slots += slots_of(label, length);
+	return offsetof(struct tlsf_cache, slots) + slots * sizeof(void *);
 }
 
 void
-tlsf_cache_init(struct tlsf_cache *c)
+tlsf_cache_init(struct tlsf_cache *c, enum tlsf_length length)
 {
 	unsigned first = 0;
 
@@ -91,7 +102,7 @@ tlsf_cache_init(struct tlsf_cache *c)
 		c->units[label] = (uint16_t)((bytes_of(label) + TLSF_ALIGN - 1)
 		    / TLSF_ALIGN);
 		m->top = m->first = m->end = (uint16_t)first;
-		first += slots_of(label);
+		first += slots_of(label, length);
 		m->last = (uint16_t)first;
 	}
 	assert(first <= CACHE_SLOTS);
@@ -109,12 +120,12 @@ tlsf_depot_bound(struct tlsf_depot *d, uint64_t most, uint64_t each,
 void
 tlsf_depot_init(struct tlsf_depot *d)
 {
-	tlsf_cache_init(&d->cache);
+	tlsf_cache_init(&d->cache, CACHE_LONG);
 	d->granted = 0;
 	tlsf_depot_bound(d, 0, 0, 0);
 	for (unsigned label = 0; label < LABELS; label++)
-		d->bytes[label] = tlsf_label_size(label)
-		    ? (uint32_t)bytes_of(label) : 0;
+		d->pair[label] = tlsf_label_size(label)
+		    ? PAIR * (uint32_t)bytes_of(label) : 0;
 }
 
 /* Up to COUNT blocks, the ones that were kept last. */
@@ -158,11 +169,21 @@ tlsf_cache_fetch(struct tlsf_cache *c, struct tlsf_depot *d, unsigned label)
 	move(c, &d->cache, label, CACHE_BATCH - 1);
 	if (d->cache.granted > d->shared)
 		give_up(d, label);
+	reclaim(&d->cache, d);
 	return block;
 }
 
-/* First room is taken back, which this label has none of yet.  There may be no
- * slot at all that could be made free. */
+/* Room for what is passed on next. */
+static void
+make_way(struct tlsf_depot *d, unsigned label)
+{
+	const struct tlsf_magazine *m = &d->cache.magazines[label];
+
+	if (m->top == m->end)
+		widen(&d->cache, d, label, d->shared);
+}
+
+/* There may be no slot at all that could be made free. */
 void
 tlsf_cache_pass_on(struct tlsf_cache *c, struct tlsf_depot *d, void *block)
 {
@@ -170,22 +191,25 @@ tlsf_cache_pass_on(struct tlsf_cache *c, struct tlsf_depot *d, void *block)
 	const struct tlsf_magazine *m = &c->magazines[label];
 	unsigned half = (unsigned)(m->end - m->first) / 2;
 
-	reclaim(c, d);
 	move(&d->cache, c, label, half < CACHE_PASSED ? half : CACHE_PASSED);
 	if (!tlsf_cache_has_room(c, block))
 		c = &d->cache;
 	tlsf_cache_put(c, block);
 	c->moved++;
+	make_way(d, label);
 }
 
 void
 tlsf_cache_keep(struct tlsf_cache *c, struct tlsf_depot *d, void *block)
 {
 	unsigned label = tlsf_header(block)->label;
+	const struct tlsf_magazine *m = &c->magazines[label];
 
 	grant(c, d, label, PAIR, d->each);
 	tlsf_cache_put(c, block);
 	c->moved++;
+	if (m->end - m->first >= MANY)
+		make_way(d, label);
 }
 
 void *

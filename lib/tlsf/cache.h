@@ -40,10 +40,11 @@ enum {
 	LABEL_ALIGNED = LABEL_PLAIN + LABEL_ALIGNS * LABEL_STEPS,
 	LABELS = 256,
 
-	CACHE_SLOTS = 7338,	/* of all magazines: 7300, and so many that a
+	CACHE_SLOTS = 17162,	/* of all magazines: 17158, and so many that a
 				 * depot's figures are on one cache line */
 	CACHE_BATCH = 16,	/* from the depot at once, at most, */
 	CACHE_PASSED = 32,	/* and to it */
+	MANY = 8,		/* slots: half of them is worth passing on */
 	PAIR = 2,		/* slots are granted so, that half of a
 				 * magazine's is one at least */
 };
@@ -80,14 +81,18 @@ struct tlsf_cache {
 	int64_t moved;		/* blocks that came not by a put, less those
 				 * that went not by a get */
 	uint8_t hand;		/* whose room is looked at next, all in turn */
-	void *slots[CACHE_SLOTS];
+	void *slots[CACHE_SLOTS];	/* of a short one, the first */
 };
+
+/* How many blocks it has room for, which must be worth what it takes. */
+enum tlsf_length { CACHE_SHORT, CACHE_LONG };
 
 /* What threads exchange: a cache of nobody, and the sum of all grants with the
  * bounds they have. */
 struct tlsf_depot {
 	struct tlsf_cache cache;
-	uint32_t bytes[LABELS];	/* of a block with overhead; 0: not kept */
+	uint32_t pair[LABELS];	/* bytes of two blocks, with overhead; or 0:
+				 * not kept */
 	uint64_t granted;	/* of all caches and this */
 	uint64_t most;		/* what that may become, */
 	uint64_t each;		/* the grants of one cache, */
@@ -195,8 +200,11 @@ tlsf_roomy(uint64_t had, uint64_t units)
 	return ((most >> shift) + 1) << shift;
 }
 
-/* Empty, holding nothing, and granted nothing. */
-void tlsf_cache_init(struct tlsf_cache *c);
+/* Of memory that it needs. */
+size_t tlsf_cache_bytes(enum tlsf_length length);
+
+/* Empty, holding nothing, and granted nothing.  A depot's is long. */
+void tlsf_cache_init(struct tlsf_cache *c, enum tlsf_length length);
 void tlsf_depot_init(struct tlsf_depot *d);
 
 /* All of them may be granted MOST bytes from now on, of that each cache EACH,

@@ -11,7 +11,7 @@ INLINE void
 take_back(struct tlsf_cache *c, struct tlsf_depot *d, unsigned label,
     unsigned slots)
 {
-	uint64_t bytes = (uint64_t)slots * d->bytes[label];
+	uint64_t bytes = (uint64_t)slots * d->pair[label] / PAIR;
 
 	c->magazines[label].end -= (uint16_t)slots;
 	c->granted -= bytes;
@@ -32,31 +32,29 @@ reclaim(struct tlsf_cache *c, struct tlsf_depot *d)
 
 /* Room for SLOTS more blocks with this label, which its magazine has, if C has
  * MOST with them; all or nothing. */
-INLINE bool
+INLINE void
 grant(struct tlsf_cache *c, struct tlsf_depot *d, unsigned label,
     unsigned slots, uint64_t most)
 {
 	struct tlsf_magazine *m = &c->magazines[label];
-	uint64_t bytes = (uint64_t)slots * d->bytes[label];
+	uint64_t bytes = (uint64_t)slots * d->pair[label] / PAIR;
 
 	if (c->granted + bytes > most || d->granted + bytes > d->most)
-		return false;
+		return;
 	m->end += (uint16_t)slots;
 	c->granted += bytes;
 	d->granted += bytes;
-	return true;
 }
 
 /* Room for as many more as are exchanged at once, or for the last few. */
-INLINE bool
+INLINE void
 widen(struct tlsf_cache *c, struct tlsf_depot *d, unsigned label,
     uint64_t most)
 {
 	const struct tlsf_magazine *m = &c->magazines[label];
 	unsigned left = (unsigned)(m->last - m->end);
 
-	return left && grant(c, d, label,
-	    left < CACHE_BATCH ? left : CACHE_BATCH, most);
+	grant(c, d, label, left < CACHE_BATCH ? left : CACHE_BATCH, most);
 }
 
 /* A label's size is where a list begins. */
@@ -88,8 +86,8 @@ exchange_take(struct tlsf_cache *c, struct tlsf_depot *d, struct tlsf *t,
 		return tlsf_cache_fetch(c, d, label);
 	reclaim(c, d);
 	return label < LABEL_PLAIN
-	    ? take_plain(t, label, d->bytes[label] / TLSF_ALIGN)
-	    : tlsf_take(t, label, d->bytes[label] - TLSF_OVERHEAD);
+	    ? take_plain(t, label, d->pair[label] / PAIR / TLSF_ALIGN)
+	    : tlsf_take(t, label, d->pair[label] / PAIR - TLSF_OVERHEAD);
 }
 
 /* No block of the program's, or it is smashed behind. */
@@ -106,7 +104,8 @@ refuse(struct tlsf *t, const void *block)
 /* tlsf_cache_spill()
  *
  * Every step is small, or the last: what may go on to the heap has looked at
- * a few words and no more, and is looked at there. */
+ * a few words and no more, and is looked at there.  So the depot was given
+ * room before. */
 INLINE enum tlsf_fault
 exchange_give(struct tlsf_cache *c, struct tlsf_depot *d, struct tlsf *t,
     void *block)
@@ -114,7 +113,7 @@ exchange_give(struct tlsf_cache *c, struct tlsf_depot *d, struct tlsf *t,
 	unsigned label = tlsf_header(block)->label;
 	const struct tlsf_magazine *m = &c->magazines[label];
 	const struct tlsf_magazine *shared = &d->cache.magazines[label];
-	uint64_t bytes = PAIR * (uint64_t)d->bytes[label];
+	uint64_t bytes = d->pair[label];
 	void (*keep)(struct tlsf_cache *, struct tlsf_depot *, void *);
 
 	if (!tlsf_is(block, TLSF_USED))
@@ -122,8 +121,7 @@ exchange_give(struct tlsf_cache *c, struct tlsf_depot *d, struct tlsf *t,
 	if (m->end != m->last && c->granted + bytes <= d->each
 	    && d->granted + bytes <= d->most)
 		keep = tlsf_cache_keep;
-	else if (shared->top != shared->end || (m->end == m->last
-	    && widen(&d->cache, d, label, d->shared)))
+	else if (shared->top != shared->end)
 		keep = tlsf_cache_pass_on;
 	else
 		return give_used(t, block);
