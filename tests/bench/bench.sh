@@ -104,10 +104,45 @@ done <<-END
 	aligned 2 500000
 END
 
-printf '\n%s\n' 'ns of single calls: half, 99, 99.9 and 99.99 of a hundred'
+# medians: of each column from the fourth, of lines whose first three are equal
+medians() {
+	awk '{
+		key = $1 " " $2 " " $3
+		if (!count[key]++)
+			order[++keys] = key
+		for (i = 4; i <= NF; i++)
+			value[key, i, count[key]] = $i
+		columns = NF
+	}
+	function middle(key, i,    n, j, k, v, sorted) {
+		n = count[key]
+		for (j = 1; j <= n; j++) {
+			v = value[key, i, j]
+			for (k = j; k > 1 && sorted[k - 1] > v; k--)
+				sorted[k] = sorted[k - 1]
+			sorted[k] = v
+		}
+		return sorted[int((n + 1) / 2)]
+	}
+	END {
+		for (k = 1; k <= keys; k++) {
+			line = order[k]
+			for (i = 4; i <= columns; i++)
+				line = line " " middle(order[k], i)
+			print line
+		}
+	}'
+}
+
+# PEERS: other allocators' libraries.
+printf '\n%s\n' \
+    'threads, allocator, call: ns for half, 99, 99.9 and 99.99 of a hundred'
 for threads in 1 2; do
-	for library in '' "$tlsf"; do
-		LD_PRELOAD=$library "$build/tests/bench/latency" \
-		    $threads 1000000 | sed "s|^|$threads ${library:+tlsf }|"
+	for _ in $(seq "$rounds"); do
+		for library in libc "$tlsf" ${PEERS-}; do
+			LD_PRELOAD=${library#libc} \
+			    "$build/tests/bench/latency" $threads 1000000 |
+			    sed "s|^|$threads ${library##*/} |"
+		done
 	done
-done
+done | medians
