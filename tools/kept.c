@@ -5,8 +5,8 @@
 
 #include <string.h>
 
-#include "leaks.h"
 #include "names.h"
+#include "pattern.h"
 
 /* The name without what marks libc's own uses and variants of a function:
  * __GI__IO_puts is puts. */
@@ -24,7 +24,7 @@ bare(const char *name)
 static bool
 is_any(const char *name, const char *const *patterns)
 {
-	while (*patterns && !leaks_match(*patterns, name))
+	while (*patterns && !pattern_matches(*patterns, name))
 		patterns++;
 	return *patterns;
 }
@@ -50,7 +50,8 @@ is_standard_stream(const struct profile_frame *f)
 	};
 
 	return is_named(f, functions)
-	    || leaks_match("^libstdc++.so", names_last(f->call->object->path));
+	    || pattern_matches("^libstdc++.so",
+	        names_last(f->call->object->path));
 }
 
 /* What the C and C++ libraries keep to the end, whoever calls them.  Whose
@@ -136,7 +137,8 @@ is_loader(const struct profile_frame *f)
 {
 	const char *file = names_last(f->call->object->path);
 
-	return leaks_match("^ld-*.so", file) && !leaks_match("^ld-musl", file);
+	return pattern_matches("^ld-*.so", file)
+	    && !pattern_matches("^ld-musl", file);
 }
 
 /* Is F in the loader, the C or the C++ library?  Parts of the C library are

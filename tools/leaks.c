@@ -8,47 +8,8 @@
 #include <string.h>
 
 #include "kept.h"
+#include "pattern.h"
 #include "room.h"
-
-/* Does TEXT begin with PATTERN, up to a '*' in that?  What is left of both
- * then. */
-static bool
-match_piece(const char **pattern, const char **text)
-{
-	const char *p = *pattern, *t = *text;
-
-	while (*p && *p != '*' && !(*p == '$' && !p[1])) {
-		if (*p++ != *t++)
-			return false;
-	}
-	if (*p == '$' && *t)
-		return false;
-	*pattern = p;
-	*text = t;
-	return true;
-}
-
-/* Each piece is looked for from where the one before ended; of the last,
- * the '$' may need a later place, which the search goes on to. */
-bool
-leaks_match(const char *pattern, const char *text)
-{
-	bool fixed = *pattern == '^';
-
-	pattern += fixed;
-	for (;;) {
-		while (*pattern == '*') {
-			pattern++;
-			fixed = false;
-		}
-		while (!match_piece(&pattern, &text)) {
-			if (fixed || !*text++)
-				return false;
-		}
-		if (*pattern != '*')
-			return true;
-	}
-}
 
 /* NULL: it is none, and says nothing wrong if it is EMPTY. */
 static const char *
@@ -128,9 +89,9 @@ is_about(const char *pattern, const struct profile_frame *f)
 {
 	const struct profile_object *o = f->call->object;
 
-	return (f->function && leaks_match(pattern, f->function))
-	    || (f->file && leaks_match(pattern, f->file))
-	    || (o && o->path && leaks_match(pattern, o->path));
+	return (f->function && pattern_matches(pattern, f->function))
+	    || (f->file && pattern_matches(pattern, f->file))
+	    || (o && o->path && pattern_matches(pattern, o->path));
 }
 
 static bool

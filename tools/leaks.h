@@ -22,8 +22,4 @@ void leaks_free(struct leaks *l);
  * SOME: P has the blocks of some threads only. */
 void leaks_mark(const struct leaks *l, struct profile *p, bool some);
 
-/* Whether PATTERN is about TEXT: '*' is anything, '^' and '$' are the
- * ends. */
-bool leaks_match(const char *pattern, const char *text);
-
 #endif
