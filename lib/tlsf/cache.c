@@ -208,8 +208,10 @@ tlsf_cache_keep(struct tlsf_cache *c, struct tlsf_depot *d, void *block)
 	grant(c, d, label, PAIR, d->each);
 	tlsf_cache_put(c, block);
 	c->moved++;
-	if (m->end - m->first >= MANY)
-		make_way(d, label);
+	if (m->end - m->first < MANY)
+		return;
+	reclaim(&d->cache, d);
+	make_way(d, label);
 }
 
 void *

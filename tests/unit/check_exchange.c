@@ -118,6 +118,33 @@ START_TEST(who_has_used_up_its_share_passes_half_on)
 }
 END_TEST
 
+/* The depot's bound is one of all labels together. */
+START_TEST(room_that_nobody_uses_goes_to_other_labels)
+{
+	enum { OLD = 40, LABEL = 30, COUNT = 2 * MANY, ROUNDS = 16 * LABELS };
+	const struct tlsf_magazine *old = &depot.cache.magazines[OLD];
+	const struct tlsf_magazine *new = &depot.cache.magazines[LABEL];
+	void *blocks[COUNT];
+
+	begin(1 << 20, 8 << 20);
+	tlsf_depot_bound(&depot, 8 << 20, 1 << 20,
+	    CACHE_BATCH * (tlsf_label_size(OLD) + TLSF_OVERHEAD));
+	take_all(blocks, COUNT, OLD);
+	for (unsigned i = 0; i < COUNT; i++)
+		keep(&caches[0], blocks[i]);
+	ck_assert_int_eq(old->end - old->first, CACHE_BATCH);
+	for (unsigned i = 0; i < ROUNDS && new->end == new->first; i++) {
+		take_all(blocks, COUNT, LABEL);
+		for (unsigned j = 0; j < COUNT; j++)
+			keep(&caches[0], blocks[j]);
+		drain(&caches[0]);
+	}
+	ck_assert_int_gt(new->end - new->first, 0);
+	drain(&depot.cache);
+	ck_assert_uint_eq(t.blocks, 0);
+}
+END_TEST
+
 /* What a cache was granted when there were fewer comes back as its magazines
  * become empty. */
 START_TEST(a_share_that_shrinks_is_given_back)
@@ -192,6 +219,7 @@ add(TCase *tests)
 	tcase_add_test(tests, a_bound_that_shrinks_holds);
 	tcase_add_test(tests, what_is_exchanged_makes_room_for_threads);
 	tcase_add_test(tests, who_has_used_up_its_share_passes_half_on);
+	tcase_add_test(tests, room_that_nobody_uses_goes_to_other_labels);
 	tcase_add_test(tests, a_share_that_shrinks_is_given_back);
 	tcase_add_test(tests, an_end_goes_in_pairs_and_looks_at_the_last);
 	tcase_add_test(tests, a_short_one_is_short);
