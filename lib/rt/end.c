@@ -56,7 +56,7 @@ is_vfork_child(void)
 	if (rt_filtered)
 		return false;
 	/* A clone that has not called yet finds itself. */
-	if (rt_mode == RT_SERVING && !rt_locks->ours && rt_heap_lock())
+	if (rt_mode == RT_SERVING && !rt_heap_is_ours() && rt_heap_lock())
 		rt_heap_unlock();
 	return rt_process && rt_process != hh_sys_getpid();
 }

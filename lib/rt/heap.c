@@ -29,7 +29,8 @@ int rt_process;
 int rt_sealed;
 
 /* Until the page is there that a fork wipes. */
-static struct rt_locks first_locks = { .ours = true };
+static struct rt_locks first_locks
+    = { .heap = { .usable = 1 }, .growth = { .usable = 1 } };
 struct rt_locks *rt_locks = &first_locks;
 
 /* The heap is not whole and never will be. */
@@ -71,7 +72,8 @@ find_oneself(void)
 	}
 	if (amid)
 		go_on_amid();
-	rt_locks->ours = true;
+	rt_lock_make_usable(&rt_locks->heap);
+	rt_lock_make_usable(&rt_locks->growth);
 	rt_record_leave(amid || !rt_heap.within);
 	rt_heap_watch();
 	if (!rt_heap.within)
@@ -88,7 +90,7 @@ find_oneself_undisturbed(void)
 
 	if (!rt_filtered)
 		hh_sys_block_signals(&kept);
-	if (!rt_locks->ours)
+	if (!rt_heap_is_ours())
 		find_oneself();
 	if (!rt_filtered)
 		hh_sys_restore_signals(&kept);
@@ -99,7 +101,7 @@ find_oneself_undisturbed(void)
 bool
 rt_heap_lock_slowly(void)
 {
-	if (!rt_locks->ours)
+	if (!rt_heap_is_ours())
 		find_oneself_undisturbed();
 	if (!rt_lock(&rt_locks->heap) && (!rt_heap.forks || rt_heap.within))
 		return false;

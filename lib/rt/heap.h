@@ -21,13 +21,13 @@
  * a call takes that no cache serves. */
 #define RT_INLINE __attribute__((always_inline)) static inline
 
-/* Who holds the second may take the first, not the other way round. */
+/* Who holds the second may take the first, not the other way round.  In a
+ * forked child they are not usable until it has looked: the kernel fills all
+ * this with zeros there. */
 struct rt_locks {
 	struct rt_lock heap;
 	struct rt_lock growth;	/* one grows at a time; held over system
 				 * calls, so only when the pool is exhausted */
-	bool ours;		/* false in a forked child until it has looked:
-				 * the kernel fills all this with zeros there */
 };
 
 struct rt_heap {
@@ -52,7 +52,7 @@ struct rt_heap {
 
 static_assert(offsetof(struct tlsf, powers) % RT_LINE == 0
     && offsetof(struct tlsf, fault) - offsetof(struct tlsf, powers) < RT_LINE
-    && offsetof(struct rt_heap, depot.granted) / RT_LINE
+    && offsetof(struct rt_heap, depot.left) / RT_LINE
     == offsetof(struct rt_heap, within) / RT_LINE,
     "each call comes by these two lines");
 
@@ -146,11 +146,18 @@ bool rt_heap_lock_slowly(void);
 void rt_heap_unlock_slowly(void);
 void *rt_heap_take_exhausted(unsigned label, size_t size);
 
+/* Whether this is no forked child that has not looked yet. */
+RT_INLINE bool
+rt_heap_is_ours(void)
+{
+	return atomic_load_explicit(&rt_locks->heap.usable,
+	    memory_order_relaxed) != 0;
+}
+
 RT_INLINE bool
 rt_heap_lock(void)
 {
-	if (!__builtin_expect(rt_locks->ours
-	    && rt_lock_at_once(&rt_locks->heap), 1))
+	if (!__builtin_expect(rt_lock_at_once(&rt_locks->heap), 1))
 		return rt_heap_lock_slowly();
 	rt_heap.within = true;
 	return true;

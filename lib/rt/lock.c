@@ -76,10 +76,11 @@ watch(struct rt_lock *lock)
 }
 
 static long
-futex(_Atomic uint32_t *word, int operation, const struct timespec *time)
+futex(_Atomic uint32_t *word, int operation, uint32_t value,
+    const struct timespec *time)
 {
 	return hh_sys_call(SYS_futex, (long)(uintptr_t)word,
-	    operation | FUTEX_PRIVATE_FLAG, 0, (long)(uintptr_t)time, 0, 0);
+	    operation | FUTEX_PRIVATE_FLAG, value, (long)(uintptr_t)time, 0, 0);
 }
 
 /* Asleep for a moment; nobody wakes us.  Not at the holder's word: the
@@ -89,7 +90,7 @@ offer(struct rt_lock *lock, long ns)
 {
 	const struct timespec moment = { .tv_nsec = ns };
 
-	futex(&lock->idle, FUTEX_WAIT, &moment);
+	futex(&lock->usable, FUTEX_WAIT, 1, &moment);
 }
 
 /* The kernel takes it for us and sets the holder; or it is looked at again
@@ -103,7 +104,7 @@ wait_a_while(struct rt_lock *lock)
 		.tv_nsec = (long)(ns % 1000000000),
 	};
 
-	return futex(&lock->holder, FUTEX_LOCK_PI, &until) == 0 || try(lock);
+	return futex(&lock->holder, FUTEX_LOCK_PI, 0, &until) == 0 || try(lock);
 }
 
 /* Behind a filter the kernel is not asked. */
@@ -183,7 +184,7 @@ rt_lock_wake(struct rt_lock *lock)
 	long error;
 
 	atomic_thread_fence(memory_order_release);
-	while ((error = futex(&lock->holder, FUTEX_UNLOCK_PI, NULL))
+	while ((error = futex(&lock->holder, FUTEX_UNLOCK_PI, 0, NULL))
 	    == -EAGAIN || error == -EINTR)
 		;
 	/* A vfork child is another thread under its parent's name: the kernel

@@ -10,12 +10,16 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
-/* 0, or the holder's tid; the kernel adds a bit when there are waiters. */
 struct rt_lock {
-	_Atomic uint32_t holder;
-	_Atomic uint32_t idle;	/* always 0: where one waits for a moment */
+	_Atomic uint32_t usable;	/* 1: also where one waits for a moment;
+					 * 0 where a fork has wiped it */
+	_Atomic uint32_t holder;	/* 0, or its tid; the kernel adds a bit
+					 * when there are waiters */
 };
+
+static const struct rt_lock rt_lock_left = { .usable = 1 };
 
 /* The calling thread's id; 0 while it is not known, as in a forked child. */
 extern _Thread_local uint32_t rt_tid __attribute__((visibility("hidden")));
@@ -41,23 +45,30 @@ bool rt_lock_is_mine(const struct rt_lock *lock);
 void rt_lock_pass(struct rt_lock *lock);
 void rt_lock_wake(struct rt_lock *lock);
 
-/* False also when the thread is not known yet. */
+/* False also when the thread is not known yet.  The lock is compared as bytes,
+ * which is one instruction less than to load what is atomic, and its parts at
+ * once. */
 static inline bool
 rt_lock_at_once(struct rt_lock *lock)
 {
 	uint32_t nobody = 0, me = rt_tid;
 
-	if (!__builtin_expect(me != 0, 1))
+	if (!__builtin_expect(me != 0, 1)
+	    || !__builtin_expect(memcmp((const void *)lock, &rt_lock_left,
+	        sizeof rt_lock_left) == 0, 1))
 		return false;
 	/* Pairs with the release of rt_unlock(). */
 	if (__builtin_expect(!*rt_single, 0))
 		return atomic_compare_exchange_strong_explicit(&lock->holder,
 		    &nobody, me, memory_order_acquire, memory_order_relaxed);
-	if (__builtin_expect(atomic_load_explicit(&lock->holder,
-	    memory_order_relaxed) != 0, 0))
-		return false;
 	atomic_store_explicit(&lock->holder, me, memory_order_relaxed);
 	return true;
+}
+
+static inline void
+rt_lock_make_usable(struct rt_lock *lock)
+{
+	atomic_store_explicit(&lock->usable, 1, memory_order_relaxed);
 }
 
 static inline bool

@@ -226,7 +226,7 @@ untold(void)
 	uint64_t each = record.biggest > LABEL_MOST ? record.biggest
 	    : LABEL_MOST + TLSF_OVERHEAD;
 
-	return difference(2 * rt_heap.depot.granted,
+	return difference(2 * tlsf_depot_granted(&rt_heap.depot),
 	    record.sum.bytes + record.depot.bytes) + others * each;
 }
 
@@ -344,7 +344,7 @@ rt_record_tell(void)
 {
 	uint64_t now = hh_ticks();
 
-	if (!rt_locks->ours || (hh_head && now - rt_mine->told.ticks
+	if (!rt_heap_is_ours() || (hh_head && now - rt_mine->told.ticks
 	    < hh_clock.ticks_per_s / TOLD_A_SECOND)
 	    || atomic_exchange(&telling, true))
 		return;
@@ -384,14 +384,14 @@ rt_record_leave(bool whole)
 static bool
 is_own_log(void)
 {
-	return hh_head && rt_locks->ours
+	return hh_head && rt_heap_is_ours()
 	    && (rt_sealed || hh_head->h.pid == hh_sys_getpid());
 }
 
 void
 rt_record_mark(const char *label)
 {
-	if (rt_record_wanted && hh_head && rt_locks->ours)
+	if (rt_record_wanted && hh_head && rt_heap_is_ours())
 		hh_head_mark(label);
 }
 

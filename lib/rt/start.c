@@ -39,7 +39,8 @@ make_locks(void)
 
 	if (!locks)
 		return;
-	locks->ours = true;
+	rt_lock_make_usable(&locks->heap);
+	rt_lock_make_usable(&locks->growth);
 	if (hh_sys_wipe_on_fork(locks, LOCKS_PAGE))
 		rt_locks = locks;
 	else

@@ -97,13 +97,13 @@ static bool
 has_room_locked(enum tlsf_length length)
 {
 	const struct tlsf_depot *d = &rt_heap.depot;
-	size_t bytes = sizes[length] + TLSF_OVERHEAD;
+	int64_t bytes = (int64_t)sizes[length] + TLSF_OVERHEAD;
 
-	if (rt_heap.own + bytes > rt_heap.tlsf.total / parts[length])
+	if (rt_heap.own + (uint64_t)bytes > rt_heap.tlsf.total / parts[length])
 		return false;
-	if (length == CACHE_SHORT && d->granted + bytes > d->most)
+	if (length == CACHE_SHORT && bytes > d->left)
 		rt_drain_locked();
-	return d->granted + bytes <= d->most;
+	return bytes <= d->left;
 }
 
 static struct rt_thread *

@@ -112,6 +112,7 @@ void
 tlsf_depot_bound(struct tlsf_depot *d, uint64_t most, uint64_t each,
     uint64_t shared)
 {
+	d->left += (int64_t)(most - d->most);
 	d->most = most;
 	d->each = each;
 	d->shared = shared;
@@ -121,27 +122,27 @@ void
 tlsf_depot_init(struct tlsf_depot *d)
 {
 	tlsf_cache_init(&d->cache, CACHE_LONG);
-	d->granted = 0;
-	tlsf_depot_bound(d, 0, 0, 0);
+	d->left = 0;
+	d->most = d->each = d->shared = 0;
 	for (unsigned label = 0; label < LABELS; label++)
 		d->pair[label] = tlsf_label_size(label)
 		    ? PAIR * (uint32_t)bytes_of(label) : 0;
 }
 
-/* Up to COUNT blocks, the ones that were kept last. */
+static unsigned
+least(unsigned a, unsigned b)
+{
+	return a < b ? a : b;
+}
+
+/* COUNT blocks, the ones that were kept last. */
 INLINE void
 move(struct tlsf_cache *to, struct tlsf_cache *from, unsigned label,
     unsigned count)
 {
 	struct tlsf_magazine *in = &to->magazines[label];
 	struct tlsf_magazine *out = &from->magazines[label];
-	unsigned most = (unsigned)(out->top - out->first);
-	unsigned room = (unsigned)(in->end - in->top);
 
-	if (count > most)
-		count = most;
-	if (count > room)
-		count = room;
 	out->top -= (uint16_t)count;
 	memcpy(&to->slots[in->top], &from->slots[out->top],
 	    count * sizeof(*to->slots));
@@ -150,68 +151,65 @@ move(struct tlsf_cache *to, struct tlsf_cache *from, unsigned label,
 	to->moved += (int64_t)count;
 }
 
-/* Threads have come that want what was exchanged when they were fewer. */
-static __attribute__((noinline)) void
-give_up(struct tlsf_depot *d, unsigned label)
+/* Room for as many more as are exchanged at once, or for the last few, or
+ * else for a pair. */
+INLINE void
+widen(struct tlsf_cache *c, struct tlsf_depot *d, unsigned label)
 {
-	const struct tlsf_magazine *m = &d->cache.magazines[label];
+	const struct tlsf_magazine *m = &c->magazines[label];
+	unsigned left = (unsigned)(m->last - m->end);
 
-	take_back(&d->cache, d, label, (unsigned)(m->end - m->top));
+	if (left && !grant(c, d, label, least(left, CACHE_BATCH), d->each))
+		grant(c, d, label, PAIR, d->each);
 }
 
 /* With room in time for the blocks of the next calls. */
 void *
 tlsf_cache_fetch(struct tlsf_cache *c, struct tlsf_depot *d, unsigned label)
 {
+	const struct tlsf_magazine *m = &c->magazines[label];
+	const struct tlsf_magazine *shared = &d->cache.magazines[label];
 	void *block = tlsf_cache_get(&d->cache, label);
+	unsigned count;
 
-	widen(c, d, label, d->each);
-	move(c, &d->cache, label, CACHE_BATCH - 1);
-	if (d->cache.granted > d->shared)
-		give_up(d, label);
-	reclaim(&d->cache, d);
+	widen(c, d, label);
+	count = least(CACHE_BATCH - 1, least((unsigned)(m->end - m->top),
+	    (unsigned)(shared->top - shared->first)));
+	move(c, &d->cache, label, count);
+	take_back(&d->cache, d, label, 1 + count);
+	reclaim(c, d);
 	return block;
 }
 
-/* Room for what is passed on next. */
-static void
-make_way(struct tlsf_depot *d, unsigned label)
-{
-	const struct tlsf_magazine *m = &d->cache.magazines[label];
-
-	if (m->top == m->end)
-		widen(&d->cache, d, label, d->shared);
-}
-
-/* There may be no slot at all that could be made free. */
 void
 tlsf_cache_pass_on(struct tlsf_cache *c, struct tlsf_depot *d, void *block)
 {
 	unsigned label = tlsf_header(block)->label;
 	const struct tlsf_magazine *m = &c->magazines[label];
+	const struct tlsf_magazine *shared = &d->cache.magazines[label];
 	unsigned half = (unsigned)(m->end - m->first) / 2;
+	unsigned count = least(least(half, CACHE_PASSED),
+	    least((unsigned)(m->top - m->first),
+	    (unsigned)(shared->last - shared->end)));
 
-	move(&d->cache, c, label, half < CACHE_PASSED ? half : CACHE_PASSED);
-	if (!tlsf_cache_has_room(c, block))
+	reclaim(c, d);
+	if (grant(&d->cache, d, label, count, d->shared))
+		move(&d->cache, c, label, count);
+	/* There may be no slot at all that could be made free. */
+	if (!tlsf_cache_has_room(c, block)) {
 		c = &d->cache;
+		grant(c, d, label, 1, d->shared);
+	}
 	tlsf_cache_put(c, block);
 	c->moved++;
-	make_way(d, label);
 }
 
 void
 tlsf_cache_keep(struct tlsf_cache *c, struct tlsf_depot *d, void *block)
 {
-	unsigned label = tlsf_header(block)->label;
-	const struct tlsf_magazine *m = &c->magazines[label];
-
-	grant(c, d, label, PAIR, d->each);
+	grant(c, d, tlsf_header(block)->label, PAIR, d->each);
 	tlsf_cache_put(c, block);
 	c->moved++;
-	if (m->end - m->first < MANY)
-		return;
-	reclaim(&d->cache, d);
-	make_way(d, label);
 }
 
 void *

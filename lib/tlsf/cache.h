@@ -44,7 +44,6 @@ enum {
 				 * depot's figures are on one cache line */
 	CACHE_BATCH = 16,	/* from the depot at once, at most, */
 	CACHE_PASSED = 32,	/* and to it */
-	MANY = 8,		/* slots: half of them is worth passing on */
 	PAIR = 2,		/* slots are granted so, that half of a
 				 * magazine's is one at least */
 };
@@ -87,17 +86,25 @@ struct tlsf_cache {
 /* How many blocks it has room for, which must be worth what it takes. */
 enum tlsf_length { CACHE_SHORT, CACHE_LONG };
 
-/* What threads exchange: a cache of nobody, and the sum of all grants with the
- * bounds they have. */
+/* What threads exchange: a cache of nobody, which is granted what it holds and
+ * no more; and the sum of all grants with the bounds they have. */
 struct tlsf_depot {
 	struct tlsf_cache cache;
 	uint32_t pair[LABELS];	/* bytes of two blocks, with overhead; or 0:
 				 * not kept */
-	uint64_t granted;	/* of all caches and this */
-	uint64_t most;		/* what that may become, */
+	uint64_t most;		/* bytes that all caches and this may be
+				 * granted, */
+	int64_t left;		/* what is left of them: less than nothing,
+				 * when they have become fewer; */
 	uint64_t each;		/* the grants of one cache, */
 	uint64_t shared;	/* and those of this */
 };
+
+static inline uint64_t
+tlsf_depot_granted(const struct tlsf_depot *d)
+{
+	return d->most - (uint64_t)d->left;
+}
 
 /* The label by total units, for plain requests. */
 #define LABEL_STEP(e, k) \
@@ -374,8 +381,9 @@ bool tlsf_cache_resize(struct tlsf *t, void *block, size_t size,
 
 /* What these consist of, for exchange.h: a block and more from the depot,
  * which has some; BLOCK kept in a pair of slots that may be granted; and half
- * of what C has to the depot, which has room, then BLOCK to C, or if that has
- * no slot for it to the depot too. */
+ * of what C has to the depot, at most CACHE_PASSED and if that may hold them,
+ * then BLOCK to C, or if that has no slot for it to the depot too, which may
+ * hold two at least. */
 void *tlsf_cache_fetch(struct tlsf_cache *c, struct tlsf_depot *d,
     unsigned label);
 void tlsf_cache_keep(struct tlsf_cache *c, struct tlsf_depot *d, void *block);

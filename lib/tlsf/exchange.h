@@ -15,7 +15,7 @@ take_back(struct tlsf_cache *c, struct tlsf_depot *d, unsigned label,
 
 	c->magazines[label].end -= (uint16_t)slots;
 	c->granted -= bytes;
-	d->granted -= bytes;
+	d->left += (int64_t)bytes;
 }
 
 /* What one magazine does not use is free for others: a pair of slots of each
@@ -32,29 +32,19 @@ reclaim(struct tlsf_cache *c, struct tlsf_depot *d)
 
 /* Room for SLOTS more blocks with this label, which its magazine has, if C has
  * MOST with them; all or nothing. */
-INLINE void
+INLINE bool
 grant(struct tlsf_cache *c, struct tlsf_depot *d, unsigned label,
     unsigned slots, uint64_t most)
 {
 	struct tlsf_magazine *m = &c->magazines[label];
 	uint64_t bytes = (uint64_t)slots * d->pair[label] / PAIR;
 
-	if (c->granted + bytes > most || d->granted + bytes > d->most)
-		return;
+	if (c->granted + bytes > most || (int64_t)bytes > d->left)
+		return false;
 	m->end += (uint16_t)slots;
 	c->granted += bytes;
-	d->granted += bytes;
-}
-
-/* Room for as many more as are exchanged at once, or for the last few. */
-INLINE void
-widen(struct tlsf_cache *c, struct tlsf_depot *d, unsigned label,
-    uint64_t most)
-{
-	const struct tlsf_magazine *m = &c->magazines[label];
-	unsigned left = (unsigned)(m->last - m->end);
-
-	grant(c, d, label, left < CACHE_BATCH ? left : CACHE_BATCH, most);
+	d->left -= (int64_t)bytes;
+	return true;
 }
 
 /* A label's size is where a list begins. */
@@ -104,8 +94,7 @@ refuse(struct tlsf *t, const void *block)
 /* tlsf_cache_spill()
  *
  * Every step is small, or the last: what may go on to the heap has looked at
- * a few words and no more, and is looked at there.  So the depot was given
- * room before. */
+ * a few words and no more, and is looked at there. */
 INLINE enum tlsf_fault
 exchange_give(struct tlsf_cache *c, struct tlsf_depot *d, struct tlsf *t,
     void *block)
@@ -118,10 +107,12 @@ exchange_give(struct tlsf_cache *c, struct tlsf_depot *d, struct tlsf *t,
 
 	if (!tlsf_is(block, TLSF_USED))
 		return refuse(t, block);
-	if (m->end != m->last && c->granted + bytes <= d->each
-	    && d->granted + bytes <= d->most)
+	if ((int64_t)bytes > d->left)
+		return give_used(t, block);
+	if (m->end != m->last && c->granted + bytes <= d->each)
 		keep = tlsf_cache_keep;
-	else if (shared->top != shared->end)
+	else if (shared->end != shared->last
+	    && d->cache.granted + bytes <= d->shared)
 		keep = tlsf_cache_pass_on;
 	else
 		return give_used(t, block);

@@ -2,9 +2,9 @@
 /* What a cache and its depot exchange, block by block, as bounds let them. */
 #include "lib/tlsf/cache.h"
 
-#include <string.h>
-
 #include "unit.h"
+
+enum { MOST = 256 };	/* slots of a magazine */
 
 static struct tlsf t;
 static struct tlsf_depot depot;
@@ -92,7 +92,7 @@ START_TEST(what_is_exchanged_makes_room_for_threads)
 	drain(later);
 	drain(&depot.cache);
 	ck_assert_ptr_null(tlsf_check(&t));
-	ck_assert_uint_eq(depot.granted, 0);
+	ck_assert_uint_eq(tlsf_depot_granted(&depot), 0);
 	ck_assert_uint_eq(t.blocks, 0);
 }
 END_TEST
@@ -118,28 +118,116 @@ START_TEST(who_has_used_up_its_share_passes_half_on)
 }
 END_TEST
 
-/* The depot's bound is one of all labels together. */
-START_TEST(room_that_nobody_uses_goes_to_other_labels)
+static unsigned
+kept(const struct tlsf_cache *c, unsigned label)
 {
-	enum { OLD = 40, LABEL = 30, COUNT = 2 * MANY, ROUNDS = 16 * LABELS };
-	const struct tlsf_magazine *old = &depot.cache.magazines[OLD];
-	const struct tlsf_magazine *new = &depot.cache.magazines[LABEL];
+	return (unsigned)(c->magazines[label].top - c->magazines[label].first);
+}
+
+static unsigned
+room(const struct tlsf_cache *c, unsigned label)
+{
+	return (unsigned)(c->magazines[label].end - c->magazines[label].first);
+}
+
+/* Its bound is one of all labels together. */
+START_TEST(what_the_depot_gave_out_leaves_its_room_to_others)
+{
+	enum { LABEL = 30, COUNT = 2 * MOST };
 	void *blocks[COUNT];
 
 	begin(1 << 20, 8 << 20);
-	tlsf_depot_bound(&depot, 8 << 20, 1 << 20,
-	    CACHE_BATCH * (tlsf_label_size(OLD) + TLSF_OVERHEAD));
-	take_all(blocks, COUNT, OLD);
+	take_all(blocks, COUNT, LABEL);
 	for (unsigned i = 0; i < COUNT; i++)
 		keep(&caches[0], blocks[i]);
-	ck_assert_int_eq(old->end - old->first, CACHE_BATCH);
-	for (unsigned i = 0; i < ROUNDS && new->end == new->first; i++) {
-		take_all(blocks, COUNT, LABEL);
-		for (unsigned j = 0; j < COUNT; j++)
-			keep(&caches[0], blocks[j]);
-		drain(&caches[0]);
+	ck_assert_uint_gt(kept(&depot.cache, LABEL), 0);
+	while (kept(&depot.cache, LABEL))
+		tlsf_free(&t, tlsf_cache_refill(&caches[1], &depot, &t,
+		    LABEL));
+	ck_assert_uint_eq(depot.cache.granted, 0);
+	drain(&caches[0]);
+	drain(&caches[1]);
+	ck_assert_uint_eq(t.blocks, 0);
+}
+END_TEST
+
+/* Fill the share of a cache with what it keeps no room for others beside. */
+static void
+fill(struct tlsf_cache *c, unsigned label, unsigned count)
+{
+	void *blocks[MOST];
+
+	take_all(blocks, count, label);
+	for (unsigned i = 0; i < count; i++)
+		keep(c, blocks[i]);
+	ck_assert_uint_eq(kept(c, label), count);
+}
+
+/* Whatever others did with it meanwhile. */
+START_TEST(who_only_frees_passes_on_what_it_has_no_room_for)
+{
+	enum { OLD = 40, LABEL = 30, COUNT = 16 };
+	uint64_t size = tlsf_label_size(OLD) + TLSF_OVERHEAD;
+	void *block;
+
+	begin(COUNT * size, 8 << 20);
+	fill(&caches[0], OLD, COUNT);
+	for (unsigned i = 1; i <= COUNT; i++) {
+		take_all(&block, 1, LABEL);
+		keep(&caches[0], block);
+		ck_assert_uint_eq(kept(&depot.cache, LABEL), i);
 	}
-	ck_assert_int_gt(new->end - new->first, 0);
+	drain(&caches[0]);
+	drain(&depot.cache);
+	ck_assert_uint_eq(t.blocks, 0);
+}
+END_TEST
+
+/* Not by the depot for ever, one by one. */
+START_TEST(who_exchanges_gets_room_where_it_uses_none)
+{
+	enum { OLD = 40, LABEL = 30, COUNT = 16, ROUNDS = COUNT * LABELS };
+	uint64_t size = tlsf_label_size(OLD) + TLSF_OVERHEAD;
+	struct tlsf_cache *c = &caches[0];
+	void *block;
+
+	begin(COUNT * size, 8 << 20);
+	fill(c, OLD, COUNT);
+	for (unsigned i = 0; i < COUNT; i++)
+		tlsf_free(&t, tlsf_cache_get(c, OLD));
+	for (unsigned i = 0; i < ROUNDS && !room(c, LABEL); i++) {
+		take_all(&block, 1, LABEL);
+		keep(&caches[1], block);	/* to be fetched by another */
+		tlsf_cache_spill(c, &depot, &t, tlsf_cache_get(&caches[1],
+		    LABEL));
+		ck_assert_uint_eq(kept(&depot.cache, LABEL), 1);
+		tlsf_free(&t, tlsf_cache_refill(c, &depot, &t, LABEL));
+	}
+	ck_assert_uint_gt(room(c, LABEL), 0);
+	drain(c);
+	drain(&caches[1]);
+	drain(&depot.cache);
+	ck_assert_uint_eq(t.blocks, 0);
+}
+END_TEST
+
+/* Their magazines are short. */
+START_TEST(big_ones_are_exchanged_too)
+{
+	enum { LABEL = LABEL_ALIGNED - 1 };
+	const struct tlsf_magazine *m = &caches[0].magazines[LABEL];
+	unsigned slots;
+	void *block;
+
+	begin(1 << 20, 8 << 20);
+	slots = (unsigned)(m->last - m->first);
+	ck_assert_uint_lt(slots, 8);
+	for (unsigned i = 0; i <= slots; i++) {
+		take_all(&block, 1, LABEL);
+		keep(&caches[0], block);
+	}
+	ck_assert_uint_eq(kept(&depot.cache, LABEL), slots / 2);
+	drain(&caches[0]);
 	drain(&depot.cache);
 	ck_assert_uint_eq(t.blocks, 0);
 }
@@ -170,7 +258,8 @@ START_TEST(a_share_that_shrinks_is_given_back)
 	tlsf_free(&t, tlsf_cache_get(c, LABEL));
 	tlsf_free(&t, tlsf_cache_refill(c, &depot, &t, LABEL));
 	ck_assert_uint_eq(c->granted, 0);
-	ck_assert_uint_eq(depot.granted, depot.cache.granted);
+	ck_assert_uint_eq(tlsf_depot_granted(&depot),
+	    depot.cache.granted);
 	for (unsigned i = 0; i < COUNT; i++)
 		tlsf_free(&t, blocks[i]);
 	ck_assert_uint_eq(t.blocks, 0);
@@ -219,7 +308,12 @@ add(TCase *tests)
 	tcase_add_test(tests, a_bound_that_shrinks_holds);
 	tcase_add_test(tests, what_is_exchanged_makes_room_for_threads);
 	tcase_add_test(tests, who_has_used_up_its_share_passes_half_on);
-	tcase_add_test(tests, room_that_nobody_uses_goes_to_other_labels);
+	tcase_add_test(tests,
+	    what_the_depot_gave_out_leaves_its_room_to_others);
+	tcase_add_test(tests,
+	    who_only_frees_passes_on_what_it_has_no_room_for);
+	tcase_add_test(tests, who_exchanges_gets_room_where_it_uses_none);
+	tcase_add_test(tests, big_ones_are_exchanged_too);
 	tcase_add_test(tests, a_share_that_shrinks_is_given_back);
 	tcase_add_test(tests, an_end_goes_in_pairs_and_looks_at_the_last);
 	tcase_add_test(tests, a_short_one_is_short);
