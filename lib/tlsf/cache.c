@@ -192,7 +192,8 @@ tlsf_cache_pass_on(struct tlsf_cache *c, struct tlsf_depot *d, void *block)
 	    least((unsigned)(m->top - m->first),
 	    (unsigned)(shared->last - shared->end)));
 
-	reclaim(c, d);
+	if (half < CACHE_BATCH)
+		reclaim(c, d);
 	if (grant(&d->cache, d, label, count, d->shared))
 		move(&d->cache, c, label, count);
 	/* There may be no slot at all that could be made free. */

@@ -140,6 +140,20 @@ try_random(int steps)
 			give(blocks[i]);
 }
 
+/* Big ones first, then small ones: what is kept has no room for these. */
+static void
+try_turns(void)
+{
+	for (int i = 0; i < BLOCKS; i++)
+		blocks[i] = take(1000 + random_number() % 2000);
+	for (int i = 0; i < BLOCKS; i++)
+		give(blocks[(i * 7) % BLOCKS]);
+	for (int i = 0; i < BLOCKS; i++)
+		blocks[i] = take(24 + random_number() % 200);
+	for (int i = 0; i < BLOCKS; i++)
+		give(blocks[i]);
+}
+
 static void *
 sleeps(void *unused)
 {
@@ -163,6 +177,7 @@ main(int argc, char **argv)
 	try_aligned_waves(64);
 	try_aligned_waves(8192);
 	try_growth();
+	try_turns();
 	try_random(atoi(argv[1]));
 	say("malloc=%zu free=%zu realloc=%zu aligned_alloc=%zu\n",
 	    bound_worst[MALLOC], bound_worst[FREE], bound_worst[REALLOC],
