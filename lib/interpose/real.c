@@ -65,10 +65,35 @@ first_free(void *a)
 
 struct hh_real hh_real = { HH_REAL_HEAP(INITIAL) .free = first_free };
 
+/* To say what was wrong, dlerror() of glibc asks for a translation, under a
+ * lock that a setlocale(3) may hold which we are called from.  There a call
+ * that succeeds lets go of what was kept to be said; elsewhere the first of
+ * two gets the message and the second lets go of its memory. */
+static void
+forget_error(void)
+{
+#ifdef __GLIBC__
+	dlsym(RTLD_DEFAULT, "free");
+#else
+	dlerror();
+	dlerror();
+#endif
+}
+
+void *
+hh_real_symbol(enum hh_scope scope, const char *name)
+{
+	void *found = dlsym(scope == HH_NEXT ? RTLD_NEXT : RTLD_DEFAULT, name);
+
+	if (!found)
+		forget_error();
+	return found;
+}
+
 static void *
 next(const char *name)
 {
-	return dlsym(RTLD_NEXT, name);
+	return hh_real_symbol(HH_NEXT, name);
 }
 
 /* Our own "malloc" may be the program's, so ask where it lies. */
@@ -106,13 +131,13 @@ is_program(const void *at)
 static void
 look_at_order(void *next_malloc)
 {
-	void *first = dlsym(RTLD_DEFAULT, "malloc");
+	void *first = hh_real_symbol(HH_ANY, "malloc");
 	Dl_info info;
 	struct hh_text who = hh_text_in(hh_real_order.who,
 	    sizeof hh_real_order.who);
 
 	hh_real_order.next_is_libc =
-	    next_malloc == dlsym(RTLD_NEXT, "__libc_malloc");
+	    next_malloc == next("__libc_malloc");
 	if (first && !hh_real_is_ours(first) && !is_stub(first)) {
 		hh_real_order.program_first = is_program(first);
 		hh_real_order.other_first = !hh_real_order.program_first;
@@ -165,18 +190,13 @@ bool
 hh_real_has_peer(void)
 {
 	static const char name[] = "heaphook_get_stats";
-	const void *first = dlsym(RTLD_DEFAULT, name), *second;
+	const void *first = hh_real_symbol(HH_ANY, name);
 
 	if (first && !hh_real_is_ours(first))
 		return true;
 	if (hh_real_order.next_is_libc)
 		return false;
-	second = dlsym(RTLD_NEXT, name);
-	/* That there is none is no error of the program's.  The first call
-	 * gets the message, the second lets go of its memory. */
-	dlerror();
-	dlerror();
-	return second;
+	return next(name) != NULL;
 }
 
 void *

@@ -104,6 +104,12 @@ bool hh_real_is_ours(const void *at);
  * while the caller starts. */
 bool hh_real_has_peer(void);
 
+/* What is found first of all, or behind us.  NULL when there is none, which is
+ * no error of the program's: nothing is left for its dlerror(3).  Calls dlsym,
+ * so not from a signal handler. */
+enum hh_scope { HH_ANY, HH_NEXT };
+void *hh_real_symbol(enum hh_scope scope, const char *name);
+
 /* Look all up, once.  With the first call that needs one at the latest: a
  * second thread, a forked child's and a dlopen come after a call of malloc,
  * and there the loader's lock could be taken for ever. */

@@ -2,13 +2,13 @@
 #define _GNU_SOURCE
 #include "lock.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <linux/futex.h>
 #include <sched.h>
 #include <sys/syscall.h>
 #include <time.h>
 
+#include "../interpose/real.h"
 #include "../interpose/sys.h"
 
 /* Looks at the lock before the kernel is asked: some microseconds, more than
@@ -38,7 +38,7 @@ const char *rt_single = &never_sure;
 void
 rt_lock_start(void)
 {
-	const char *found = dlsym(RTLD_DEFAULT, "__libc_single_threaded");
+	const char *found = hh_real_symbol(HH_ANY, "__libc_single_threaded");
 
 	if (found)
 		rt_single = found;

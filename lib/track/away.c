@@ -2,7 +2,7 @@
 #define _GNU_SOURCE
 #include "away.h"
 
-#include <dlfcn.h>
+#include "../interpose/real.h"
 
 enum { WORD_IN_AREA = 8 };	/* struct rseq: cpu_id_start, cpu_id, then */
 
@@ -41,8 +41,8 @@ place_to_abort(void)
 static ptrdiff_t
 area_offset(void)
 {
-	const ptrdiff_t *offset = dlsym(RTLD_DEFAULT, "__rseq_offset");
-	const unsigned *bytes = dlsym(RTLD_DEFAULT, "__rseq_size");
+	const ptrdiff_t *offset = hh_real_symbol(HH_ANY, "__rseq_offset");
+	const unsigned *bytes = hh_real_symbol(HH_ANY, "__rseq_size");
 
 	return offset && bytes && *bytes ? *offset : 0;
 }

@@ -2,13 +2,13 @@
 #define _GNU_SOURCE
 #include "object.h"
 
-#include <dlfcn.h>
 #include <elf.h>
 #include <errno.h>
 #include <link.h>
 #include <string.h>
 #include <sys/auxv.h>
 
+#include "../interpose/real.h"
 #include "../interpose/sys.h"
 #include "../log/imprint.h"
 #include "chunk.h"
@@ -56,7 +56,7 @@ void
 hh_object_begin(void)
 {
 	ask_loader = (int (*)(void *, loader_answer *))
-	    (uintptr_t)dlsym(RTLD_DEFAULT, "_dl_find_object");
+	    (uintptr_t)hh_real_symbol(HH_ANY, "_dl_find_object");
 }
 
 static uintptr_t

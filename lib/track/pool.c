@@ -14,7 +14,7 @@ void
 hh_pool_find(void)
 {
 	void *found = hh_real_has_peer()
-	    ? dlsym(RTLD_DEFAULT, "heaphook_pool_record_") : NULL;
+	    ? hh_real_symbol(HH_ANY, "heaphook_pool_record_") : NULL;
 
 	memcpy(&record, &found, sizeof found);
 }
