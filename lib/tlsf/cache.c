@@ -114,16 +114,19 @@ tlsf_depot_bound(struct tlsf_depot *d, uint64_t most, uint64_t each,
 {
 	d->left += (int64_t)(most - d->most);
 	d->most = most;
-	d->each = each;
-	d->shared = shared;
+	for (unsigned i = 0; i < LABELS / LABELS_ALIKE; i++) {
+		d->each[i] = i ? each - each / 8 : each;
+		d->shared[i] = i ? shared - shared / 8 : shared;
+	}
 }
 
 void
 tlsf_depot_init(struct tlsf_depot *d)
 {
 	tlsf_cache_init(&d->cache, CACHE_LONG);
+	d->most = 0;
 	d->left = 0;
-	d->most = d->each = d->shared = 0;
+	tlsf_depot_bound(d, 0, 0, 0);
 	for (unsigned label = 0; label < LABELS; label++)
 		d->pair[label] = tlsf_label_size(label)
 		    ? PAIR * (uint32_t)bytes_of(label) : 0;
@@ -158,9 +161,10 @@ widen(struct tlsf_cache *c, struct tlsf_depot *d, unsigned label)
 {
 	const struct tlsf_magazine *m = &c->magazines[label];
 	unsigned left = (unsigned)(m->last - m->end);
+	uint64_t most = d->each[label / LABELS_ALIKE];
 
-	if (left && !grant(c, d, label, least(left, CACHE_BATCH), d->each))
-		grant(c, d, label, PAIR, d->each);
+	if (left && !grant(c, d, label, least(left, CACHE_BATCH), most))
+		grant(c, d, label, PAIR, most);
 }
 
 /* With room in time for the blocks of the next calls. */
@@ -187,6 +191,7 @@ tlsf_cache_pass_on(struct tlsf_cache *c, struct tlsf_depot *d, void *block)
 	unsigned label = tlsf_header(block)->label;
 	const struct tlsf_magazine *m = &c->magazines[label];
 	const struct tlsf_magazine *shared = &d->cache.magazines[label];
+	uint64_t most = d->shared[label / LABELS_ALIKE];
 	unsigned half = (unsigned)(m->end - m->first) / 2;
 	unsigned count = least(least(half, CACHE_PASSED),
 	    least((unsigned)(m->top - m->first),
@@ -194,12 +199,12 @@ tlsf_cache_pass_on(struct tlsf_cache *c, struct tlsf_depot *d, void *block)
 
 	if (half < CACHE_BATCH)
 		reclaim(c, d);
-	if (grant(&d->cache, d, label, count, d->shared))
+	if (grant(&d->cache, d, label, count, most))
 		move(&d->cache, c, label, count);
 	/* There may be no slot at all that could be made free. */
 	if (!tlsf_cache_has_room(c, block)) {
 		c = &d->cache;
-		grant(c, d, label, 1, d->shared);
+		grant(c, d, label, 1, most);
 	}
 	tlsf_cache_put(c, block);
 	c->moved++;
@@ -208,7 +213,9 @@ tlsf_cache_pass_on(struct tlsf_cache *c, struct tlsf_depot *d, void *block)
 void
 tlsf_cache_keep(struct tlsf_cache *c, struct tlsf_depot *d, void *block)
 {
-	grant(c, d, tlsf_header(block)->label, PAIR, d->each);
+	unsigned label = tlsf_header(block)->label;
+
+	grant(c, d, label, PAIR, d->each[label / LABELS_ALIKE]);
 	tlsf_cache_put(c, block);
 	c->moved++;
 }

@@ -43,7 +43,9 @@ enum {
 	CACHE_SLOTS = 17162,	/* of all magazines: 17158, and so many that a
 				 * depot's figures are on one cache line */
 	CACHE_BATCH = 16,	/* from the depot at once, at most, */
-	CACHE_PASSED = 32,	/* and to it */
+	CACHE_PASSED = 24,	/* and to it */
+	LABELS_ALIKE = 32,	/* of those side by side; the first of these
+				 * are up to 1 KiB */
 	PAIR = 2,		/* slots are granted so, that half of a
 				 * magazine's is one at least */
 };
@@ -92,12 +94,16 @@ struct tlsf_depot {
 	struct tlsf_cache cache;
 	uint32_t pair[LABELS];	/* bytes of two blocks, with overhead; or 0:
 				 * not kept */
+	/* The grants of one cache and those of this, while it is one of these
+	 * labels that asks for more.  Small blocks come in greater numbers,
+	 * so their last eighth is theirs alone: what was kept of others, and
+	 * is not used any more, must not take all. */
+	uint64_t each[LABELS / LABELS_ALIKE];
+	uint64_t shared[LABELS / LABELS_ALIKE];
 	uint64_t most;		/* bytes that all caches and this may be
 				 * granted, */
 	int64_t left;		/* what is left of them: less than nothing,
 				 * when they have become fewer; */
-	uint64_t each;		/* the grants of one cache, */
-	uint64_t shared;	/* and those of this */
 };
 
 static inline uint64_t

@@ -70,7 +70,7 @@ exchange_take(struct tlsf_cache *c, struct tlsf_depot *d, struct tlsf *t,
 	/* It need not be empty: who could not enter, since it was closed or a
 	 * handler came between, is here too; and whose next was freed twice,
 	 * which the next free sees.  Slots go in pairs. */
-	if (c->granted > d->each && m->top == m->first)
+	if (c->granted > d->each[0] && m->top == m->first)
 		take_back(c, d, label, (unsigned)(m->end - m->first));
 	if (shared->top != shared->first)
 		return tlsf_cache_fetch(c, d, label);
@@ -102,6 +102,7 @@ exchange_give(struct tlsf_cache *c, struct tlsf_depot *d, struct tlsf *t,
 	unsigned label = tlsf_header(block)->label;
 	const struct tlsf_magazine *m = &c->magazines[label];
 	const struct tlsf_magazine *shared = &d->cache.magazines[label];
+	unsigned alike = label / LABELS_ALIKE;
 	uint64_t bytes = d->pair[label];
 	void (*keep)(struct tlsf_cache *, struct tlsf_depot *, void *);
 
@@ -109,10 +110,10 @@ exchange_give(struct tlsf_cache *c, struct tlsf_depot *d, struct tlsf *t,
 		return refuse(t, block);
 	if ((int64_t)bytes > d->left)
 		return give_used(t, block);
-	if (m->end != m->last && c->granted + bytes <= d->each)
+	if (m->end != m->last && c->granted + bytes <= d->each[alike])
 		keep = tlsf_cache_keep;
 	else if (shared->end != shared->last
-	    && d->cache.granted + bytes <= d->shared)
+	    && d->cache.granted + bytes <= d->shared[alike])
 		keep = tlsf_cache_pass_on;
 	else
 		return give_used(t, block);

@@ -255,7 +255,7 @@ cache_wrong(const struct tlsf_cache *c, struct tlsf_kept *sum)
 		    * depot.pair[label] / PAIR;
 	}
 	if (granted != c->granted || granted > (c == &depot.cache
-	    ? depot.shared : depot.each))
+	    ? depot.shared[0] : depot.each[0]))
 		return "what is granted";
 	for (unsigned label = 0; c == &depot.cache && label < LABELS; label++)
 		if (c->magazines[label].end != c->magazines[label].top)

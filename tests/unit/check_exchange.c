@@ -166,7 +166,7 @@ fill(struct tlsf_cache *c, unsigned label, unsigned count)
 /* Whatever others did with it meanwhile. */
 START_TEST(who_only_frees_passes_on_what_it_has_no_room_for)
 {
-	enum { OLD = 40, LABEL = 30, COUNT = 16 };
+	enum { OLD = 31, LABEL = 30, COUNT = 16 };
 	uint64_t size = tlsf_label_size(OLD) + TLSF_OVERHEAD;
 	void *block;
 
@@ -186,7 +186,7 @@ END_TEST
 /* Not by the depot for ever, one by one. */
 START_TEST(who_exchanges_gets_room_where_it_uses_none)
 {
-	enum { OLD = 40, LABEL = 30, COUNT = 16, ROUNDS = COUNT * LABELS };
+	enum { OLD = 31, LABEL = 30, COUNT = 16, ROUNDS = COUNT * LABELS };
 	uint64_t size = tlsf_label_size(OLD) + TLSF_OVERHEAD;
 	struct tlsf_cache *c = &caches[0];
 	void *block;
@@ -200,12 +200,41 @@ START_TEST(who_exchanges_gets_room_where_it_uses_none)
 		keep(&caches[1], block);	/* to be fetched by another */
 		tlsf_cache_spill(c, &depot, &t, tlsf_cache_get(&caches[1],
 		    LABEL));
-		ck_assert_uint_eq(kept(&depot.cache, LABEL), 1);
+		ck_assert_uint_eq(kept(&depot.cache, LABEL)
+		    + kept(c, LABEL), 1);
+		if (kept(c, LABEL))
+			break;
 		tlsf_free(&t, tlsf_cache_refill(c, &depot, &t, LABEL));
 	}
 	ck_assert_uint_gt(room(c, LABEL), 0);
 	drain(c);
 	drain(&caches[1]);
+	drain(&depot.cache);
+	ck_assert_uint_eq(t.blocks, 0);
+}
+END_TEST
+
+/* As after a start with big blocks that the program has no more of. */
+START_TEST(big_ones_leave_room_to_small_ones)
+{
+	enum { BIG = 60, SMALL = 10, COUNT = 64 };
+	uint64_t size = tlsf_label_size(BIG) + TLSF_OVERHEAD;
+	struct tlsf_cache *c = &caches[0];
+	void *blocks[COUNT];
+
+	begin(COUNT / 2 * size, 8 << 20);
+	tlsf_depot_bound(&depot, 8 << 20, COUNT / 2 * size,
+	    COUNT / 4 * size);
+	take_all(blocks, COUNT, BIG);
+	for (unsigned i = 0; i < COUNT; i++)
+		keep(c, blocks[i]);
+	ck_assert_uint_eq(c->granted, COUNT / 2 * size * 7 / 8);
+	ck_assert_uint_le(depot.cache.granted, COUNT / 4 * size * 7 / 8);
+	take_all(blocks, COUNT, SMALL);
+	for (unsigned i = 0; i < COUNT; i++)
+		keep(c, blocks[i]);
+	ck_assert_uint_eq(kept(c, SMALL), COUNT);
+	drain(c);
 	drain(&depot.cache);
 	ck_assert_uint_eq(t.blocks, 0);
 }
@@ -313,6 +342,7 @@ add(TCase *tests)
 	tcase_add_test(tests,
 	    who_only_frees_passes_on_what_it_has_no_room_for);
 	tcase_add_test(tests, who_exchanges_gets_room_where_it_uses_none);
+	tcase_add_test(tests, big_ones_leave_room_to_small_ones);
 	tcase_add_test(tests, big_ones_are_exchanged_too);
 	tcase_add_test(tests, a_share_that_shrinks_is_given_back);
 	tcase_add_test(tests, an_end_goes_in_pairs_and_looks_at_the_last);
