@@ -192,10 +192,9 @@ tlsf_cache_pass_on(struct tlsf_cache *c, struct tlsf_depot *d, void *block)
 	const struct tlsf_magazine *m = &c->magazines[label];
 	const struct tlsf_magazine *shared = &d->cache.magazines[label];
 	uint64_t most = d->shared[label / LABELS_ALIKE];
-	unsigned half = (unsigned)(m->end - m->first) / 2;
+	unsigned half = (unsigned)(m->top - m->first) / 2;
 	unsigned count = least(least(half, CACHE_PASSED),
-	    least((unsigned)(m->top - m->first),
-	    (unsigned)(shared->last - shared->end)));
+	    (unsigned)(shared->last - shared->end));
 
 	if (half < CACHE_BATCH)
 		reclaim(c, d);

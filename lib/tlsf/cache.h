@@ -43,7 +43,7 @@ enum {
 	CACHE_SLOTS = 17162,	/* of all magazines: 17158, and so many that a
 				 * depot's figures are on one cache line */
 	CACHE_BATCH = 16,	/* from the depot at once, at most, */
-	CACHE_PASSED = 24,	/* and to it */
+	CACHE_PASSED = 30,	/* and to it: what is copied counts */
 	LABELS_ALIKE = 32,	/* of those side by side; the first of these
 				 * are up to 1 KiB */
 	PAIR = 2,		/* slots are granted so, that half of a
