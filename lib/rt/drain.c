@@ -52,6 +52,7 @@ static void
 drain_orphans(void)
 {
 	while (rt_heap.orphans) {
+		tlsf_cache_mend(&rt_heap.orphans->cache);
 		drain(&rt_heap.orphans->cache);
 		rt_thread_discard_orphan();
 	}

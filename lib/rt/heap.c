@@ -187,7 +187,7 @@ take_locked(unsigned label, size_t size)
 {
 	void *block = rt_heap_fresh_locked(label, size);
 
-	if (!block && rt_heap.depot.pair[label])
+	if (!block && rt_heap.depot.cache.magazines[label].units)
 		block = tlsf_take(&rt_heap.tlsf, unkept(label), size);
 	rt_heap_hand_out(&rt_mine->cache, block);
 	rt_heap.takes += block != NULL;
@@ -327,7 +327,7 @@ rt_heap_settle(void)
 	block = c->pending;
 	c->pending = NULL;
 	if (block)
-		rt_heap_give(c, block);
+		rt_heap_give(block, c);
 	else
 		tlsf_cache_leave(c);
 }
@@ -411,7 +411,7 @@ rt_heap_move(void *block, size_t size)
 		return NULL;
 	memcpy(moved, block, usable < size ? usable : size);
 	if (tlsf_cache_enter(&rt_mine->cache))
-		rt_heap_give(&rt_mine->cache, block);
+		rt_heap_give(block, &rt_mine->cache);
 	else
 		rt_heap_give_past(block);
 	return moved;

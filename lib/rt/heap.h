@@ -101,7 +101,7 @@ _Noreturn void rt_heap_twice(const void *block);
  * In a handler that interrupted the lock's holder it is lost.  The first by
  * way of the calling thread's cache C, which it has entered and leaves; the
  * other past it. */
-void rt_heap_give(struct tlsf_cache *c, void *block);
+void rt_heap_give(void *block, struct tlsf_cache *c);
 void rt_heap_give_past(void *block);
 
 /* BLOCK lies elsewhere.  Stops the program if it cannot be anybody's. */
@@ -191,10 +191,10 @@ rt_heap_hand_out(const struct tlsf_cache *c, const void *block)
 RT_INLINE void *
 rt_heap_fresh_locked(unsigned label, size_t size)
 {
-	uint32_t kept = rt_heap.depot.pair[label] / PAIR;
+	size_t units = rt_heap.depot.cache.magazines[label].units;
 
 	return tlsf_take(&rt_heap.tlsf, label,
-	    kept ? kept - TLSF_OVERHEAD : size);
+	    units ? units * TLSF_ALIGN - TLSF_OVERHEAD : size);
 }
 
 /* Whatever was found wrong is said when nobody else waits for it. */

@@ -58,6 +58,22 @@ get(unsigned label)
 	return block;
 }
 
+/* For a plain label. */
+RT_INLINE void *
+get_or_borrow(unsigned label)
+{
+	struct tlsf_cache *c = &rt_mine->cache;
+	void *block;
+
+	if (!tlsf_cache_enter(c))
+		return NULL;
+	block = tlsf_cache_get(c, label);
+	if (!likely(block))
+		block = tlsf_cache_borrow(c, label);
+	tlsf_cache_leave(c);
+	return block;
+}
+
 static COLD void *
 take_first(unsigned label, size_t size)
 {
@@ -97,7 +113,7 @@ malloc_quickly(size_t size)
 {
 	if (!likely(size <= LABEL_MOST))
 		return NULL;
-	return get(tlsf_label(size));
+	return get_or_borrow(tlsf_label(size));
 }
 
 void *
@@ -121,7 +137,7 @@ keep(struct tlsf_cache *c, void *block)
 	before = tlsf_cache_defer(c, block);
 	if (likely(before)) {
 		if (!likely(tlsf_cache_has_room(c, before))) {
-			rt_heap_give(c, before);
+			rt_heap_give(before, c);
 			return true;
 		}
 		if (!likely(tlsf_cache_accepts(c, before)))

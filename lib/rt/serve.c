@@ -48,7 +48,8 @@ take_locked(unsigned label, size_t size)
 	struct tlsf_cache *c = &rt_mine->cache;
 	void *block;
 
-	if (!rt_heap.depot.pair[label] || !tlsf_cache_enter_locked(c)) {
+	if (!rt_heap.depot.cache.magazines[label].units
+	    || !tlsf_cache_enter_locked(c)) {
 		block = rt_heap_fresh_locked(label, size);
 	} else {
 		block = exchange_take(c, &rt_heap.depot, &rt_heap.tlsf, label);
@@ -74,7 +75,7 @@ rt_heap_take(unsigned label, size_t size)
 }
 
 void
-rt_heap_give(struct tlsf_cache *c, void *block)
+rt_heap_give(void *block, struct tlsf_cache *c)
 {
 	if (!rt_heap_lock()) {
 		tlsf_cache_leave(c);

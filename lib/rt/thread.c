@@ -101,9 +101,9 @@ has_room_locked(enum tlsf_length length)
 
 	if (rt_heap.own + (uint64_t)bytes > rt_heap.tlsf.total / parts[length])
 		return false;
-	if (length == CACHE_SHORT && bytes > d->left)
+	if (length == CACHE_SHORT && bytes > d->left * TLSF_ALIGN)
 		rt_drain_locked();
-	return bytes <= d->left;
+	return bytes <= d->left * TLSF_ALIGN;
 }
 
 static struct rt_thread *
@@ -133,6 +133,7 @@ find_locked(void)
 		return thread ? thread : make_locked(CACHE_SHORT);
 	}
 	unlink_locked(thread);
+	tlsf_cache_mend(&thread->cache);
 	tlsf_cache_leave(&thread->cache);
 	tlsf_cache_open(&thread->cache);
 	return thread;

@@ -70,7 +70,7 @@ slots_of(unsigned label, enum tlsf_length length)
 	while (label > l->last)
 		l++;
 	slots = l->most[length].bytes / bytes_of(label);
-	return slots < l->most[length].slots ? (unsigned)slots / PAIR * PAIR
+	return slots < l->most[length].slots ? (unsigned)slots
 	    : l->most[length].slots;
 }
 
@@ -93,15 +93,15 @@ tlsf_cache_init(struct tlsf_cache *c, enum tlsf_length length)
 	c->pending = NULL;
 	tlsf_cache_leave(c);
 	tlsf_cache_open(c);
-	c->granted = c->gets = 0;
+	c->granted = c->room = c->gets = 0;
 	c->moved = 0;
 	c->hand = 0;
 	for (unsigned label = 2; label < LABEL_ALIGNED; label++) {
 		struct tlsf_magazine *m = &c->magazines[label];
 
-		c->units[label] = (uint16_t)((bytes_of(label) + TLSF_ALIGN - 1)
+		m->units = (uint16_t)((bytes_of(label) + TLSF_ALIGN - 1)
 		    / TLSF_ALIGN);
-		m->top = m->first = m->end = (uint16_t)first;
+		m->top = m->first = (uint16_t)first;
 		first += slots_of(label, length);
 		m->last = (uint16_t)first;
 	}
@@ -112,12 +112,11 @@ void
 tlsf_depot_bound(struct tlsf_depot *d, uint64_t most, uint64_t each,
     uint64_t shared)
 {
+	most /= TLSF_ALIGN;
 	d->left += (int64_t)(most - d->most);
 	d->most = most;
-	for (unsigned i = 0; i < LABELS / LABELS_ALIKE; i++) {
-		d->each[i] = i ? each - each / 8 : each;
-		d->shared[i] = i ? shared - shared / 8 : shared;
-	}
+	d->each = each / TLSF_ALIGN;
+	d->shared = shared / TLSF_ALIGN;
 }
 
 void
@@ -127,15 +126,24 @@ tlsf_depot_init(struct tlsf_depot *d)
 	d->most = 0;
 	d->left = 0;
 	tlsf_depot_bound(d, 0, 0, 0);
-	for (unsigned label = 0; label < LABELS; label++)
-		d->pair[label] = tlsf_label_size(label)
-		    ? PAIR * (uint32_t)bytes_of(label) : 0;
 }
 
 static unsigned
 least(unsigned a, unsigned b)
 {
 	return a < b ? a : b;
+}
+
+/* memcpy() would take half as many instructions to begin as to copy. */
+INLINE void
+copy(void **to, void **from, size_t count)
+{
+#ifdef __x86_64__
+	__asm__ volatile("rep movsq" : "+D"(to), "+S"(from), "+c"(count)
+	    : : "memory");
+#else
+	memcpy(to, from, count * sizeof *to);
+#endif
 }
 
 /* COUNT blocks, the ones that were kept last. */
@@ -145,43 +153,39 @@ move(struct tlsf_cache *to, struct tlsf_cache *from, unsigned label,
 {
 	struct tlsf_magazine *in = &to->magazines[label];
 	struct tlsf_magazine *out = &from->magazines[label];
+	uint64_t units = (uint64_t)count * in->units;
 
 	out->top -= (uint16_t)count;
-	memcpy(&to->slots[in->top], &from->slots[out->top],
-	    count * sizeof(*to->slots));
+	copy(&to->slots[in->top], &from->slots[out->top], count);
 	in->top += (uint16_t)count;
+	from->room += units;
+	to->room -= units;
 	from->moved -= (int64_t)count;
 	to->moved += (int64_t)count;
 }
 
-/* Room for as many more as are exchanged at once, or for the last few, or
- * else for a pair. */
-INLINE void
-widen(struct tlsf_cache *c, struct tlsf_depot *d, unsigned label)
+/* How many more blocks fit into the magazine. */
+INLINE unsigned
+slots_left(const struct tlsf_cache *c, unsigned label)
 {
 	const struct tlsf_magazine *m = &c->magazines[label];
-	unsigned left = (unsigned)(m->last - m->end);
-	uint64_t most = d->each[label / LABELS_ALIKE];
 
-	if (left && !grant(c, d, label, least(left, CACHE_BATCH), most))
-		grant(c, d, label, PAIR, most);
+	return (unsigned)(m->last - m->top);
 }
 
-/* With room in time for the blocks of the next calls. */
 void *
 tlsf_cache_fetch(struct tlsf_cache *c, struct tlsf_depot *d, unsigned label)
 {
-	const struct tlsf_magazine *m = &c->magazines[label];
 	const struct tlsf_magazine *shared = &d->cache.magazines[label];
 	void *block = tlsf_cache_get(&d->cache, label);
-	unsigned count;
+	unsigned units = shared->units, count;
 
-	widen(c, d, label);
-	count = least(CACHE_BATCH - 1, least((unsigned)(m->end - m->top),
+	count = least(CACHE_BATCH - 1, least(slots_left(c, label),
 	    (unsigned)(shared->top - shared->first)));
+	if (c->room < count * units && !widen(c, d, count * units))
+		count = (unsigned)c->room / units;
 	move(c, &d->cache, label, count);
-	take_back(&d->cache, d, label, 1 + count);
-	reclaim(c, d);
+	give_room_back(&d->cache, d, d->cache.room);
 	return block;
 }
 
@@ -190,31 +194,21 @@ tlsf_cache_pass_on(struct tlsf_cache *c, struct tlsf_depot *d, void *block)
 {
 	unsigned label = tlsf_header(block)->label;
 	const struct tlsf_magazine *m = &c->magazines[label];
-	const struct tlsf_magazine *shared = &d->cache.magazines[label];
-	uint64_t most = d->shared[label / LABELS_ALIKE];
-	unsigned half = (unsigned)(m->top - m->first) / 2;
-	unsigned count = least(least(half, CACHE_PASSED),
-	    (unsigned)(shared->last - shared->end));
+	uint64_t units = m->units;
+	unsigned count = least(least((unsigned)(m->top - m->first) / 2,
+	    CACHE_PASSED), slots_left(&d->cache, label) - 1);
 
-	if (half < CACHE_BATCH)
-		reclaim(c, d);
-	if (grant(&d->cache, d, label, count, most))
-		move(&d->cache, c, label, count);
-	/* There may be no slot at all that could be made free. */
-	if (!tlsf_cache_has_room(c, block)) {
-		c = &d->cache;
-		grant(c, d, label, 1, most);
-	}
-	tlsf_cache_put(c, block);
-	c->moved++;
+	if (!may_have(&d->cache, d, (count + 1) * units, d->shared))
+		count = 0;
+	grant(&d->cache, d, (count + 1) * units);
+	tlsf_cache_keep(&d->cache, block);
+	move(&d->cache, c, label, count);
+	shrink(c, d);
 }
 
 void
-tlsf_cache_keep(struct tlsf_cache *c, struct tlsf_depot *d, void *block)
+tlsf_cache_keep(struct tlsf_cache *c, void *block)
 {
-	unsigned label = tlsf_header(block)->label;
-
-	grant(c, d, label, PAIR, d->each[label / LABELS_ALIKE]);
 	tlsf_cache_put(c, block);
 	c->moved++;
 }
@@ -260,19 +254,32 @@ bool
 tlsf_cache_drain(struct tlsf_cache *c, struct tlsf_depot *d, struct tlsf *t)
 {
 	struct tlsf_magazine *m = &c->magazines[c->hand];
+	uint64_t units = m->units;
 
-	if (!c->granted)
+	if (c->granted == c->room) {
+		give_room_back(c, d, c->room);
 		return settle(c, t);
-	/* Slots go in pairs, and here all at once: others may come between two
-	 * steps. */
-	if (m->top != m->first) {
-		tlsf_free(t, c->slots[--m->top]);
-		c->moved--;
+	}
+	if (m->top == m->first) {
+		c->hand++;
 		return true;
 	}
-	take_back(c, d, c->hand, (unsigned)(m->end - m->first));
-	c->hand++;
+	tlsf_free(t, c->slots[--m->top]);
+	c->moved--;
+	c->room += units;
+	give_room_back(c, d, units);
 	return true;
+}
+
+void
+tlsf_cache_mend(struct tlsf_cache *c)
+{
+	c->room = c->granted;
+	for (unsigned label = 2; label < LABEL_ALIGNED; label++) {
+		const struct tlsf_magazine *m = &c->magazines[label];
+
+		c->room -= (uint64_t)(m->top - m->first) * m->units;
+	}
 }
 
 static uint64_t

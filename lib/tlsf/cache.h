@@ -6,8 +6,11 @@
  * look at the block at all.
  *
  * What is kept is bounded: by what one cache may hold, by what all may hold
- * together, and by the length of each magazine.  To the heap kept blocks are
- * in use; their mark says TLSF_KEPT, so that freeing one again is seen.
+ * together, and by the length of each magazine.  The first is one figure, from
+ * which each block that is kept takes its part, whatever its label; so it is
+ * only when a thread keeps more than ever before that it must ask for more.
+ * To the heap kept blocks are in use; their mark says TLSF_KEPT, so that
+ * freeing one again is seen.
  *
  * Pure like the heap: no system call, no lock, no global.  A cache is used
  * by one thread at a time; functions that take a depot need the lock that
@@ -40,24 +43,23 @@ enum {
 	LABEL_ALIGNED = LABEL_PLAIN + LABEL_ALIGNS * LABEL_STEPS,
 	LABELS = 256,
 
-	CACHE_SLOTS = 17162,	/* of all magazines: 17158, and so many that a
-				 * depot's figures are on one cache line */
-	CACHE_BATCH = 16,	/* from the depot at once, at most, */
-	CACHE_PASSED = 30,	/* and to it: what is copied counts */
-	LABELS_ALIKE = 32,	/* of those side by side; the first of these
-				 * are up to 1 KiB */
-	PAIR = 2,		/* slots are granted so, that half of a
-				 * magazine's is one at least */
+	CACHE_SLOTS = 17217,	/* of all magazines: 17210, and so many that a
+				 * depot's figures begin a cache line */
+	CACHE_LENT = 2,		/* who asks for a block may get one of so many
+				 * labels more */
+	CACHE_BATCH = 32,	/* from the depot at once, at most, */
+	CACHE_PASSED = 26,	/* and to it: what is copied counts */
+	CACHE_AHEAD = 8,	/* room is granted for so many at once */
 };
 
 static_assert(LABELS == UINT8_MAX + 1, "a hand comes by all");
 static_assert(LABEL_ALIGNED + 48 - LABEL_ALIGN_LOG2 <= LABELS,
     "a label for each alignment that an address can have");
 
-/* Of slots [first, last) those before end may be used and those before top
- * hold a block. */
+/* Of slots [first, last) those before top hold a block, which has so many
+ * units at least: its part of what is granted.  0: not kept. */
 struct tlsf_magazine {
-	uint16_t top, first, end, last;
+	uint16_t top, first, last, units;
 };
 
 /* Whether the cache's thread may enter, and whether it is within.  One that is
@@ -74,14 +76,14 @@ static const struct tlsf_door tlsf_door_left = { .open = true };
 
 struct tlsf_cache {
 	struct tlsf_magazine magazines[LABELS];
-	uint16_t units[LABELS];	/* that a block has at least */
-	uint64_t granted;	/* bytes of blocks that fit into it */
+	uint64_t room;		/* units that more blocks may have, */
+	uint64_t granted;	/* and with those that are kept */
 	void *pending;		/* freed last, and not looked at yet; or NULL */
 	struct tlsf_door door;
 	uint64_t gets;		/* that it served */
 	int64_t moved;		/* blocks that came not by a put, less those
 				 * that went not by a get */
-	uint8_t hand;		/* whose room is looked at next, all in turn */
+	uint8_t hand;		/* the label to be given back next */
 	void *slots[CACHE_SLOTS];	/* of a short one, the first */
 };
 
@@ -92,24 +94,21 @@ enum tlsf_length { CACHE_SHORT, CACHE_LONG };
  * no more; and the sum of all grants with the bounds they have. */
 struct tlsf_depot {
 	struct tlsf_cache cache;
-	uint32_t pair[LABELS];	/* bytes of two blocks, with overhead; or 0:
-				 * not kept */
-	/* The grants of one cache and those of this, while it is one of these
-	 * labels that asks for more.  Small blocks come in greater numbers,
-	 * so their last eighth is theirs alone: what was kept of others, and
-	 * is not used any more, must not take all. */
-	uint64_t each[LABELS / LABELS_ALIKE];
-	uint64_t shared[LABELS / LABELS_ALIKE];
-	uint64_t most;		/* bytes that all caches and this may be
-				 * granted, */
-	int64_t left;		/* what is left of them: less than nothing,
-				 * when they have become fewer; */
+	/* In units.  Nobody is granted the last of it for a few big blocks:
+	 * what was kept of them, and is not used any more, must not take all
+	 * from small ones, which come in greater numbers. */
+	uint64_t each;		/* that one cache may be granted, */
+	uint64_t shared;	/* and this itself, */
+	uint64_t most;		/* and all caches and this together, */
+	int64_t left;		/* of which so much is left: less than nothing,
+				 * when they have become fewer */
 };
 
+/* In bytes. */
 static inline uint64_t
 tlsf_depot_granted(const struct tlsf_depot *d)
 {
-	return d->most - (uint64_t)d->left;
+	return (d->most - (uint64_t)d->left) * TLSF_ALIGN;
 }
 
 /* The label by total units, for plain requests. */
@@ -225,7 +224,7 @@ void tlsf_depot_init(struct tlsf_depot *d);
 void tlsf_depot_bound(struct tlsf_depot *d, uint64_t most, uint64_t each,
     uint64_t shared);
 
-/* A block that serves LABEL, marked as used; NULL when none is kept, or what
+/* A block of LABEL's magazine, marked as used; NULL when it has none, or what
  * comes next was freed again last: whoever gets that would lose it when it is
  * looked at. */
 static inline void *
@@ -243,9 +242,26 @@ tlsf_cache_get(struct tlsf_cache *c, unsigned label)
 	if (__builtin_expect(block == c->pending, 0))
 		return NULL;
 	m->top = (uint16_t)top;
+	c->room += m->units;
 	c->gets++;
 	tlsf_set(block, TLSF_USED);
 	return block;
+}
+
+/* For who found none with a plain LABEL: one that is bigger by a step or two,
+ * and goes back there.  Which sizes a thread has freed more of than it took
+ * varies, but of several together less. */
+static inline void *
+tlsf_cache_borrow(struct tlsf_cache *c, unsigned label)
+{
+	for (unsigned i = 1; i <= CACHE_LENT; i++) {
+		struct tlsf_magazine *m = &c->magazines[label + i];
+
+		if (m->top != m->first)
+			return label + i < LABEL_PLAIN
+			    ? tlsf_cache_get(c, label + i) : NULL;
+	}
+	return NULL;
 }
 
 /* Whether BLOCK may be kept by C, whose slots its label is one of: the program
@@ -256,7 +272,7 @@ tlsf_cache_accepts(const struct tlsf_cache *c, const void *block)
 {
 	size_t bytes = tlsf_to_next(block);
 	size_t beyond = bytes / TLSF_ALIGN
-	    - c->units[tlsf_header(block)->label];
+	    - c->magazines[tlsf_header(block)->label].units;
 
 	return tlsf_is(block, TLSF_USED) && beyond < LABEL_UNITS
 	    && tlsf_is_sound(block, bytes);
@@ -269,7 +285,8 @@ tlsf_cache_has_room(const struct tlsf_cache *c, const void *block)
 	const struct tlsf_magazine *m
 	    = &c->magazines[tlsf_header(block)->label];
 
-	return __builtin_expect(m->top != m->end, 1);
+	return __builtin_expect(c->room >= m->units, 1)
+	    && __builtin_expect(m->top != m->last, 1);
 }
 
 /* Keep BLOCK, which is accepted and for which there is room. */
@@ -281,6 +298,7 @@ tlsf_cache_put(struct tlsf_cache *c, void *block)
 
 	c->slots[top] = block;
 	m->top = (uint16_t)(top + 1);
+	c->room -= m->units;
 	tlsf_set(block, TLSF_KEPT);
 }
 
@@ -386,15 +404,19 @@ bool tlsf_cache_resize(struct tlsf *t, void *block, size_t size,
     bool labelled);
 
 /* What these consist of, for exchange.h: a block and more from the depot,
- * which has some; BLOCK kept in a pair of slots that may be granted; and half
- * of what C has to the depot, at most CACHE_PASSED and if that may hold them,
- * then BLOCK to C, or if that has no slot for it to the depot too, which may
- * hold two at least. */
+ * which has some; BLOCK kept, for which there is room; and half of what C has
+ * to the depot, at most CACHE_PASSED and if that may hold them, then BLOCK to
+ * C, or if that has no room for it to the depot too, which may hold one at
+ * least. */
 void *tlsf_cache_fetch(struct tlsf_cache *c, struct tlsf_depot *d,
     unsigned label);
-void tlsf_cache_keep(struct tlsf_cache *c, struct tlsf_depot *d, void *block);
+void tlsf_cache_keep(struct tlsf_cache *c, void *block);
 void tlsf_cache_pass_on(struct tlsf_cache *c, struct tlsf_depot *d,
     void *block);
+
+/* In a child of a fork, of a thread that is not there: it may have been in the
+ * middle of a call. */
+void tlsf_cache_mend(struct tlsf_cache *c);
 
 /* One step of giving everything back, to the heap and to others; false when
  * all is done.  C may be the depot's own. */

@@ -7,43 +7,47 @@
 #include "cache.h"
 #include "core.h"
 
+/* UNITS of its room, which it has. */
 INLINE void
-take_back(struct tlsf_cache *c, struct tlsf_depot *d, unsigned label,
-    unsigned slots)
+give_room_back(struct tlsf_cache *c, struct tlsf_depot *d, uint64_t units)
 {
-	uint64_t bytes = (uint64_t)slots * d->pair[label] / PAIR;
-
-	c->magazines[label].end -= (uint16_t)slots;
-	c->granted -= bytes;
-	d->left += (int64_t)bytes;
+	c->granted -= units;
+	c->room -= units;
+	d->left += (int64_t)units;
 }
 
-/* What one magazine does not use is free for others: a pair of slots of each
- * in its turn. */
+/* What C has beyond its share, since that became less. */
 INLINE void
-reclaim(struct tlsf_cache *c, struct tlsf_depot *d)
+shrink(struct tlsf_cache *c, struct tlsf_depot *d)
 {
-	struct tlsf_magazine *m = &c->magazines[c->hand];
+	uint64_t beyond = c->granted - d->each;
 
-	if (m->end - m->top >= PAIR)
-		take_back(c, d, c->hand, PAIR);
-	c->hand++;
+	if (c->granted > d->each)
+		give_room_back(c, d, beyond < c->room ? beyond : c->room);
 }
 
-/* Room for SLOTS more blocks with this label, which its magazine has, if C has
- * MOST with them; all or nothing. */
+/* Whether C may be granted UNITS more, if it has MOST with them. */
 INLINE bool
-grant(struct tlsf_cache *c, struct tlsf_depot *d, unsigned label,
-    unsigned slots, uint64_t most)
+may_have(const struct tlsf_cache *c, const struct tlsf_depot *d,
+    uint64_t units, uint64_t most)
 {
-	struct tlsf_magazine *m = &c->magazines[label];
-	uint64_t bytes = (uint64_t)slots * d->pair[label] / PAIR;
+	return c->granted + units <= most && (int64_t)units <= d->left;
+}
 
-	if (c->granted + bytes > most || (int64_t)bytes > d->left)
+INLINE void
+grant(struct tlsf_cache *c, struct tlsf_depot *d, uint64_t units)
+{
+	c->granted += units;
+	c->room += units;
+	d->left -= (int64_t)units;
+}
+
+INLINE bool
+widen(struct tlsf_cache *c, struct tlsf_depot *d, uint64_t units)
+{
+	if (!may_have(c, d, units, d->each))
 		return false;
-	m->end += (uint16_t)slots;
-	c->granted += bytes;
-	d->left -= (int64_t)bytes;
+	grant(c, d, units);
 	return true;
 }
 
@@ -64,20 +68,14 @@ INLINE void *
 exchange_take(struct tlsf_cache *c, struct tlsf_depot *d, struct tlsf *t,
     unsigned label)
 {
-	const struct tlsf_magazine *m = &c->magazines[label];
 	const struct tlsf_magazine *shared = &d->cache.magazines[label];
 
-	/* It need not be empty: who could not enter, since it was closed or a
-	 * handler came between, is here too; and whose next was freed twice,
-	 * which the next free sees.  Slots go in pairs. */
-	if (c->granted > d->each[0] && m->top == m->first)
-		take_back(c, d, label, (unsigned)(m->end - m->first));
+	shrink(c, d);
 	if (shared->top != shared->first)
 		return tlsf_cache_fetch(c, d, label);
-	reclaim(c, d);
 	return label < LABEL_PLAIN
-	    ? take_plain(t, label, d->pair[label] / PAIR / TLSF_ALIGN)
-	    : tlsf_take(t, label, d->pair[label] / PAIR - TLSF_OVERHEAD);
+	    ? take_plain(t, label, shared->units)
+	    : tlsf_take(t, label, shared->units * TLSF_ALIGN - TLSF_OVERHEAD);
 }
 
 /* No block of the program's, or it is smashed behind. */
@@ -102,24 +100,20 @@ exchange_give(struct tlsf_cache *c, struct tlsf_depot *d, struct tlsf *t,
 	unsigned label = tlsf_header(block)->label;
 	const struct tlsf_magazine *m = &c->magazines[label];
 	const struct tlsf_magazine *shared = &d->cache.magazines[label];
-	unsigned alike = label / LABELS_ALIKE;
-	uint64_t bytes = d->pair[label];
-	void (*keep)(struct tlsf_cache *, struct tlsf_depot *, void *);
+	uint64_t units = m->units, many = CACHE_AHEAD * units;
+	bool keep = (c->room >= units || widen(c, d, many))
+	    && m->top != m->last;
 
-	if (!tlsf_is(block, TLSF_USED))
-		return refuse(t, block);
-	if ((int64_t)bytes > d->left)
-		return give_used(t, block);
-	if (m->end != m->last && c->granted + bytes <= d->each[alike])
-		keep = tlsf_cache_keep;
-	else if (shared->end != shared->last
-	    && d->cache.granted + bytes <= d->shared[alike])
-		keep = tlsf_cache_pass_on;
-	else
-		return give_used(t, block);
+	if (!keep && (shared->top == shared->last
+	    || !may_have(&d->cache, d, many, d->shared)))
+		return tlsf_is(block, TLSF_USED) ? give_used(t, block)
+		    : refuse(t, block);
 	if (!tlsf_cache_accepts(c, block))
 		return refuse(t, block);
-	keep(c, d, block);
+	if (keep)
+		tlsf_cache_keep(c, block);
+	else
+		tlsf_cache_pass_on(c, d, block);
 	return TLSF_FINE;
 }
 

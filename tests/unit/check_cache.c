@@ -119,6 +119,8 @@ take(struct user *u, struct block *b)
 	enum tlsf_fault fault;
 
 	b->at = tlsf_cache_get(&u->cache, label);
+	if (!b->at && label && label < LABEL_PLAIN)
+		b->at = tlsf_cache_borrow(&u->cache, label);
 	if (!b->at) {
 		pthread_mutex_lock(&lock);
 		b->at = tlsf_label_size(label)
@@ -221,7 +223,7 @@ kept_wrong(const struct tlsf_cache *c, unsigned label, struct tlsf_kept *sum)
 {
 	const struct tlsf_magazine *m = &c->magazines[label];
 
-	if (m->top < m->first || m->end < m->top || m->last < m->end)
+	if (m->top < m->first || m->last < m->top)
 		return "a magazine's bounds";
 	for (unsigned i = m->first; i < m->top; i++) {
 		const void *block = c->slots[i];
@@ -242,7 +244,7 @@ static const char *
 cache_wrong(const struct tlsf_cache *c, struct tlsf_kept *sum)
 {
 	struct tlsf_kept mine = { 0 }, said = tlsf_cache_kept(c);
-	uint64_t granted = 0;
+	uint64_t granted = c->room;
 	const char *wrong;
 
 	for (unsigned label = 2; label < LABEL_ALIGNED; label++) {
@@ -251,15 +253,13 @@ cache_wrong(const struct tlsf_cache *c, struct tlsf_kept *sum)
 		wrong = kept_wrong(c, label, &mine);
 		if (wrong)
 			return wrong;
-		granted += (uint64_t)(m->end - m->first)
-		    * depot.pair[label] / PAIR;
+		granted += (uint64_t)(m->top - m->first) * m->units;
 	}
 	if (granted != c->granted || granted > (c == &depot.cache
-	    ? depot.shared[0] : depot.each[0]))
+	    ? depot.shared : depot.each))
 		return "what is granted";
-	for (unsigned label = 0; c == &depot.cache && label < LABELS; label++)
-		if (c->magazines[label].end != c->magazines[label].top)
-			return "room that nobody uses";
+	if (c == &depot.cache && c->room)
+		return "room that nobody uses";
 	if (said.blocks != mine.blocks)
 		return "how many blocks are kept";
 	/* It goes by labels, and a block may be the better of a step. */
@@ -289,7 +289,8 @@ anything_wrong(void)
 	if (wrong)
 		return wrong;
 	add_live(shared, SHARED, &sum);
-	if (granted != tlsf_depot_granted(&depot) || granted > depot.most)
+	if (granted * TLSF_ALIGN != tlsf_depot_granted(&depot)
+	    || granted > depot.most)
 		return "what is granted in all";
 	if (allocations || frees)
 		return "how many calls the caches served";
