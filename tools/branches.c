@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "names.h"
 #include "room.h"
+#include "signature.h"
 
 static uint32_t
 add(struct branches *b, const struct profile_frame *f)
@@ -70,7 +70,7 @@ find(const struct branches *b, const struct profile_site *site)
 	unsigned i = site->depth;
 
 	while (i && !(site->stack[i - 1]->function
-	    && names_is(site->stack[i - 1]->function, b->function)))
+	    && signature_is(site->stack[i - 1]->function, b->function)))
 		i--;
 	return i;
 }

@@ -8,6 +8,7 @@
 
 #include "names.h"
 #include "room.h"
+#include "signature.h"
 
 #define BYTES(name, title) \
 	{ #name, title, true, offsetof(struct profile, name) }
@@ -56,7 +57,7 @@ put_key(FILE *to, const struct profile *p, const struct profile *other,
 {
 	const struct profile_object *o = f->call->object;
 	const char *path = o && o->path ? o->path : "?";
-	char *cut = loose && f->function ? names_loose(f->function) : NULL;
+	char *cut = loose && f->function ? signature_loose(f->function) : NULL;
 
 	if (p->exe && !strcmp(path, p->exe))
 		path = "";

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "room.h"
+#include "signature.h"
 
 enum { INLINED_MOST = 64 };	/* into one function */
 
@@ -30,78 +31,6 @@ begins_with_any(const char *text, const char *const *list)
 	while (*list && !begins(text, *list))
 		list++;
 	return *list;
-}
-
-/* Without the type that templates have before their name: up to the
- * arguments, what is behind the last blank that is not within <> or (). */
-static const char *
-own_name(const char *function)
-{
-	const char *name = function;
-	unsigned deep = 0;
-
-	if (begins(function, "operator "))
-		return function;
-	for (const char *c = function; *c; c++) {
-		bool anonymous = begins(c, "(anonymous");
-
-		if (*c == '(' && !deep && !anonymous)
-			break;
-		if (*c == ' ' && !deep)
-			name = c + 1;
-		if (*c == '<' || *c == '(')
-			deep++;
-		if ((*c == '>' || *c == ')') && deep && c[-1] != '-')
-			deep--;
-	}
-	return name;
-}
-
-char *
-names_loose(const char *function)
-{
-	const char *c = own_name(function);
-	char *loose = room_text(c, SIZE_MAX), *to = loose;
-	unsigned deep = 0;
-
-	while (*c && (*c != '(' || deep || begins(c, "(anonymous"))) {
-		if (*c == '#') {
-			c += strspn(c, "#0123456789");
-			continue;
-		}
-		if (strchr("<({", *c))
-			deep++;
-		if (strchr(">)}", *c) && deep)
-			deep--;
-		*to++ = *c++;
-	}
-	*to = '\0';
-	return loose;
-}
-
-static bool
-is_loosely(const char *function, const char *name)
-{
-	char *a = names_loose(function), *b = names_loose(name);
-	bool same = !strcmp(a, b);
-
-	free(a);
-	free(b);
-	return same;
-}
-
-bool
-names_is(const char *function, const char *name)
-{
-	const char *own = own_name(function);
-	size_t n = strlen(name);
-
-	if (!strcmp(function, name))
-		return true;
-	if (strstr(function, "{lambda"))
-		return is_loosely(function, name);
-	return !strncmp(own, name, n)
-	    && (!own[n] || own[n] == '(' || own[n] == '<');
 }
 
 /* In a static program the C library is no object of its own. */
@@ -187,8 +116,8 @@ names_is_plumbing(const char *function, const struct profile_object *object)
 	};
 
 	if (function && (is_wrapper(function) || is_rust_plumbing(function)
-	    || begins_with_any(own_name(function), crates)
-	    || begins_with_any(own_name(function), names)))
+	    || begins_with_any(signature_own(function), crates)
+	    || begins_with_any(signature_own(function), names)))
 		return true;
 	return object && object->path
 	    && begins_with_any(names_last(object->path), files);

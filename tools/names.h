@@ -24,14 +24,6 @@ unsigned names_headline(const struct profile_site *site);
 bool names_is_plumbing(const char *function,
     const struct profile_object *object);
 
-/* Whether people mean FUNCTION by NAME: they may leave out its type, and from
- * the arguments on, of the template or the function. */
-bool names_is(const char *function, const char *name);
-
-/* What of FUNCTION is the same however it was found: without its type, the
- * arguments and the numbers of lambdas.  Of malloc. */
-char *names_loose(const char *function);
-
 /* The part of PATH behind the last slash. */
 const char *names_last(const char *path);
 

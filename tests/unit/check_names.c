@@ -355,23 +355,6 @@ START_TEST(buffers_of_standard_streams_are_no_leaks)
 }
 END_TEST
 
-START_TEST(people_name_functions_shortly)
-{
-	ck_assert(names_is("f", "f"));
-	ck_assert(!names_is("for", "f"));
-	ck_assert(!names_is("f", "for"));
-	ck_assert(names_is("ns::f(int, char)", "ns::f"));
-	ck_assert(names_is("ns::f(int, char)", "ns::f(int, char)"));
-	ck_assert(!names_is("ns::f(int, char)", "f"));
-	ck_assert(names_is("std::vector<int> f<long>(long)", "f"));
-	ck_assert(names_is("std::vector<int> f<long>(long)", "f<long>"));
-	ck_assert(names_is("operator new(unsigned long)", "operator new"));
-	ck_assert(!names_is("operator new[](unsigned long)", "operator new"));
-	ck_assert(names_is("<alloc::vec::Vec<T> as Drop>::drop",
-	    "<alloc::vec::Vec<T> as Drop>::drop"));
-}
-END_TEST
-
 static void
 add(TCase *t)
 {
@@ -385,7 +368,6 @@ add(TCase *t)
 	tcase_add_test(t, what_is_suppressed);
 	tcase_add_test(t, what_a_plugin_allocates_is_no_loaders);
 	tcase_add_test(t, buffers_of_standard_streams_are_no_leaks);
-	tcase_add_test(t, people_name_functions_shortly);
 }
 
 int
