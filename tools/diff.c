@@ -280,6 +280,18 @@ diff_make(struct diff *d, const struct profile *before,
 		compare_sites(d, order);
 }
 
+size_t
+diff_changed(const struct diff *d, const struct order_column *by)
+{
+	size_t count = 0;
+
+	while (count < d->site_count
+	    && order_value(&d->sites[count].before, by)
+	    != order_value(&d->sites[count].now, by))
+		count++;
+	return count;
+}
+
 void
 diff_free(struct diff *d)
 {

@@ -46,6 +46,9 @@ void diff_make(struct diff *d, const struct profile *before,
     const struct profile *now, const struct order *order);
 void diff_free(struct diff *d);
 
+/* How many of the sites, the first ones, are not in BY as they were. */
+size_t diff_changed(const struct diff *d, const struct order_column *by);
+
 static inline const struct profile_number *
 diff_value(const struct profile *p, const struct diff_total *t)
 {

@@ -156,6 +156,7 @@ static void
 put_diff(FILE *to, const struct diff *d, const struct render_look *look)
 {
 	const struct order *order = look->order ? look->order : orders;
+	size_t count = diff_changed(d, &order->by);
 
 	fputs("what,name,before,now,change,percent\r\n", to);
 	for (const struct diff_total *t = diff_totals; t->name; t++) {
@@ -170,8 +171,9 @@ put_diff(FILE *to, const struct diff *d, const struct render_look *look)
 		put_change(to, &(struct profile_number){ true, s->before },
 		    &(struct profile_number){ true, s->now });
 	}
-	for (size_t i = 0; i < d->site_count && (!look->top || i < look->top);
-	    i++)
+	if (look->top && look->top < count)
+		count = look->top;
+	for (size_t i = 0; i < count; i++)
 		put_diff_site(to, d->sites + i, &order->by);
 }
 

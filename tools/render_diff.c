@@ -89,22 +89,14 @@ put_site(FILE *to, const struct diff_site *s, const struct order_column *c,
 	render_stack(to, look, s->shown);
 }
 
-static bool
-is_changed(const struct diff_site *s, const struct order_column *c)
-{
-	return order_value(&s->before, c) != order_value(&s->now, c);
-}
-
 static void
 put_sites(FILE *to, const struct diff *d, const struct render_look *look)
 {
 	const struct order *order = look->order ? look->order : orders;
-	size_t most = look->top ? look->top : SITES_SHOWN, count = 0;
+	size_t most = look->top ? look->top : SITES_SHOWN;
+	size_t count = diff_changed(d, &order->by);
 	struct complaints complaints = { 0 };
 
-	while (count < d->site_count && is_changed(d->sites + count,
-	    &order->by))
-		count++;
 	fprintf(to, "\n  %zu site%s changed, by %s%s", count,
 	    cli_plural(count), order->title, count ? "\n" : "");
 	if (count)

@@ -193,7 +193,7 @@ take_option(int key)
 		want.format = optarg;
 		break;
 	case 'o':
-		want.output = optarg;
+		want.output = strcmp(optarg, "-") ? optarg : NULL;
 		break;
 	case 'q':
 		want.quiet = true;
